@@ -1,4 +1,4 @@
-"""The feature Heads: every attention head of a run, as maps, links, lines, numbers and alignments.
+"""The feature Heads: every attention head of a run, as maps, links, lines, values and word alignments.
 
-Heads knows analysis, kit and maps. It knows no other feature; Streamlit is only in `page/`.
+It may import analysis, kit and maps, but no other feature. Only `page/` imports Streamlit.
 """

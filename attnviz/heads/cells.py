@@ -1,4 +1,4 @@
-"""What the cells of the Heads picture's maps hold: weights, or what each head writes from each key."""
+"""Values of the cells in the Heads picture's maps: attention weights, or measures of what each head writes."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -28,14 +28,16 @@ _AT_ONCE = 500_000  # cells of a kind: of more, a layer is measured when it is l
 
 @dataclass(frozen=True)
 class Cells:
-    """The `measure` of the cells, and the maps of the kinds that are drawn with it; or why these are weights."""
+    """Values of the cells: the `measure`, the maps of each drawn kind with this measure, and why the cells are
+    weights instead.
+    """
 
     measure: str = WEIGHT
     maps: Mapping[str, Maps] = field(default_factory=dict)
     why: str = ""
 
     def drawn_maps(self, kind: str, maps: Mapping[str, Maps]) -> Maps:
-        """Return the maps of a kind that are drawn."""
+        """Return the maps with the measure if there are any for this kind, otherwise the maps of weights."""
         return self.maps.get(kind, maps[kind])
 
 
@@ -43,7 +45,10 @@ def cells(
     model: Model | None, trace: TraceLike, state: HeadsState, maps: Mapping[str, Maps], *,
     options: Callable[[str], MapOptions], cached: Cache,
 ) -> Cells:  # fmt: skip
-    """Return the cells that the state asks for; without a `model`, as for a visitor's file, weights and the reason."""
+    """Return the cell values that the state asks for.
+
+    Without a `model`, as for an uploaded file, the cells are weights and `why` says so.
+    """
     measure = state.cells
     if measure == WEIGHT:
         return Cells()
@@ -61,14 +66,14 @@ _Known = Mapping[Site, OutputMap] | ResidualMaps
 
 
 def known_maps(measure: str, model: Model, trace: Trace, cached: Cache) -> _Known | NotPlain:
-    """Find what a measure needs of a model, once for all of its traces, or why it is not known."""
+    """Find the linear maps that a measure needs, once per model, or the reason why they are unknown."""
     length = min(len(sentence.queries(trace.kinds[-1])) for sentence in trace.sentences)
     about = model.model_id, measure, "" if length > _FEW else repr(trace.sentences)
     return cached("W_o", about, lambda: _required_maps(measure, model, trace))
 
 
 def _required_maps(measure: str, model: Model, trace: Trace) -> _Known | NotPlain:
-    """Find what a measure needs of a model: `W_o` of every site; for shares the way of its stream, too."""
+    """Find the linear maps that a measure needs: `W_o` of every site; for shares also those of the residual stream."""
     if measure == SHARE:
         found = residual_maps(model, trace)
         if isinstance(found, NotPlain):
@@ -83,7 +88,7 @@ def _required_maps(measure: str, model: Model, trace: Trace) -> _Known | NotPlai
 
 @dataclass(frozen=True)
 class _Measured:
-    """Maps of what a model's heads write in a trace."""
+    """Maker of maps whose cells measure what the heads of a model write in a trace."""
 
     known: _Known
     measure: str
@@ -91,7 +96,7 @@ class _Measured:
     cached: Cache
 
     def maps(self, maps: Maps, options: MapOptions) -> Maps:
-        """Return a kind's maps: all at once where they are few, else a layer's when it is asked for."""
+        """Return the maps of a kind: computed all at once if small, otherwise layer by layer when needed."""
         kind, layers, is_large = maps.kind, range(maps.shape[0]), math.prod(maps.shape) > _AT_ONCE
         labelled = maps.rows, maps.cols
 

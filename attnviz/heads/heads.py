@@ -1,4 +1,4 @@
-"""Heads: every head's map, one of them large, with metrics of each head and the sentences above."""
+"""The picture Heads: every head's map, one of them large, with metrics of each head and the sentences above."""
 
 import math
 from collections.abc import Callable
@@ -30,17 +30,17 @@ LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens wit
 
 
 def heads(trace: TraceLike, state: HeadsState | None = None, **how: Any) -> Payload:
-    """Make the Heads picture of a trace; `how` as the further fields of `HeadsPicture`."""
+    """Make the Heads picture of a trace. `how` are further fields of `HeadsPicture`."""
     return HeadsPicture(trace, state or HeadsState(), **how).payload()
 
 
 @dataclass(frozen=True)
 class HeadsPicture:
-    """The Heads picture of a trace, and the maps that it is drawn from.
+    """The Heads picture of a trace, and the maps from which it is drawn.
 
-    `quadrant` is part of the maps: of a pair, queries of one sentence and keys of another. `covering` keeps back what
-    an open question asks about. `model` is what ran, None where it cannot run again: without it cells hold weights.
-    `most` is how many bytes of float32 maps are sent; of more, those that are looked at.
+    `quadrant` restricts the maps of a text pair to queries of one sentence and keys of another. `covering` hides what
+    an open question asks about. `model` is the model that ran, or None if it cannot run again; then cells hold weights.
+    `most` is the maximum size in bytes of the float32 maps that are sent; if it is exceeded, only the viewed maps are.
     """
 
     trace: TraceLike
@@ -52,7 +52,7 @@ class HeadsPicture:
     most: int = MOST
 
     def payload(self) -> Payload:
-        """Make what the widget draws from, but for the caption."""
+        """Return the data that the widget draws, except for the caption."""
         view = to_view(replace(self.state, off=tuple(sorted(heads_off(self.trace.interventions, self._shapes)))))
         view = {**view, **self.covering.marks}
         if self._is_the_same_for_every_view:
@@ -62,12 +62,12 @@ class HeadsPicture:
         return self.covering.add_question(self._make(view))
 
     def drawn_maps(self) -> tuple[Maps, str]:
-        """Return the maps of the kind in focus, and what their cells hold."""
+        """Return the maps of the kind in focus, and the name of the measure in their cells."""
         return self._cells.drawn_maps(self.state.kind, self._maps_and_metrics[0]), self._cells.measure
 
     @property
     def is_covered(self) -> bool:
-        """Whether an open question keeps back any of its numbers."""
+        """Whether an open question hides some of the picture's values."""
         return self.covering.cover is not None
 
     @property
@@ -76,7 +76,7 @@ class HeadsPicture:
 
     @property
     def _is_the_same_for_every_view(self) -> bool:
-        """Whether all maps are sent, and nothing else stands in their cells: then a choice changes no number."""
+        """Whether the payload has all maps and only weights, so that it does not depend on the view."""
         trace = self.trace
         weights = sum(
             math.prod(trace.shape(kind)) * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind))
@@ -108,7 +108,7 @@ class HeadsPicture:
 
 
 def _fixed_reason(trace: TraceLike) -> str:
-    """Say why no head of a trace can be switched off, if that is so."""
+    """Return why no head of a trace can be switched off; "" if heads can be."""
     if trace.from_file:
         return "Your file has only results, not a model that could run again."
     return trace.missing_reason if trace.weights_only else ""
@@ -117,9 +117,9 @@ def _fixed_reason(trace: TraceLike) -> str:
 def _measured_maps(
     trace: TraceLike, options: Callable[[str], MapOptions], cached: Cache
 ) -> tuple[dict[str, Maps], Columns]:
-    """Return every kind's maps, of a long text layer by layer, and the metrics of all heads in one table.
+    """Return every kind's maps, and the metrics of all heads in one table.
 
-    `options` are those of a kind.
+    Maps of a long text are computed layer by layer. `options` returns the map options for a kind.
     """
     maps: dict[str, Maps] = {}
     tables: list[Columns] = []
@@ -135,7 +135,7 @@ def _measured_maps(
 
 
 def _is_long(trace: TraceLike, kind: Kind) -> bool:
-    """Check whether all maps of a kind together are too many to be in memory at once."""
+    """Return whether the maps of a kind are too large to be in memory all at once."""
     layers, heads = trace.shape(kind)
     return layers * heads * len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > LONG
 
@@ -156,9 +156,9 @@ def _overview(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[MapsOv
 
 
 class HeadsRules(TabRules):
-    """The heads that are off on the picture are those of the run."""
+    """Rule of the tab Heads: the picture shows as off those heads that are off in the run."""
 
     def settle(self, trace: Any, state: HeadsState, page: Any, host: Any) -> HeadsState:
-        """Return the state with the heads that are off in the run."""
+        """Return the state with `off` set to the heads that are off in the run."""
         shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
         return replace(state, off=tuple(sorted(heads_off(trace.interventions, shapes))))

@@ -1,4 +1,7 @@
-"""State of the Heads picture, as a link, a page and the browser say it. No torch: pages read it before that."""
+"""State of the Heads picture, as used in links, on the page and in the browser.
+
+It does not import torch, because pages read it before torch is loaded.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -51,15 +54,14 @@ def _write_words(words: "Merging") -> str:
 
 @dataclass(frozen=True)
 class HeadsState(FocusState):
-    """Which map of which head is looked at, and how; the script speaks the same names.
+    """The head in focus, and how its map is drawn. The script in the browser uses the same names.
 
-    `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are
-    `(kind, layer, head)`; `sort` and `tint` name a metric, or "layout" and "none";
-    `zoom` is the part of the map that is drawn: first row, row after the last, first key, key after the last;
-    `bars` is the order of a row's bars; `cells` is what a cell of a map holds;
-    `words` merges the pieces of words, or with "spans" the tokens of spans;
-    `scale` lets colours span 0 to 1 ("fixed") or 0 to the largest weight ("max"), `sink` leaves sinks out of that;
-    `off` are the heads that are switched off in the run, `(kind, layer, head)`: a link says them as interventions.
+    `layer` and `head` are numbers or "mean"; `row` is a pinned query position or None; `pins` are `(kind, layer,
+    head)`. `sort` is a metric or "layout", `tint` a metric or "none". `zoom` is the visible part of the map: first row,
+    end of rows, first key, end of keys. `bars` is the order of a row's bars; `cells` is the measure in the cells.
+    `words` merges token pieces into words, or with "spans" the tokens of spans. `scale` makes colours span 0 to 1
+    ("fixed") or 0 to the largest weight ("max"), and `sink` excludes sinks from that maximum. `off` are the heads that
+    are switched off in the run, `(kind, layer, head)`; links store them as interventions.
     """
 
     row: int | None = whole_number(used="no pinned row")
@@ -80,16 +82,16 @@ class HeadsState(FocusState):
     off: tuple[tuple[str, int, int], ...] = declare_unlinked((), shape=[[str, int, int]])
 
     def options(self, kind: str, quadrant: tuple[int, int] | None = None) -> MapOptions:
-        """Return how the maps of a kind are asked for; a quadrant belongs to the kind that is looked at."""
+        """Return the map options for a kind. The quadrant applies only to the kind in focus."""
         return MapOptions(self.specials, self.words, quadrant if kind == self.kind else None)
 
 
 def read_heads_state(
     texts: Mapping[str, str], bounds: SiteBounds, metrics: Iterable[str], start: HeadsState
 ) -> tuple[HeadsState, tuple[Problem, ...]]:
-    """Read the state that texts ask for, and a sentence for each text that asks for something that is not there.
+    """Parse the state from address parameters, and return it with a message for each invalid parameter.
 
-    Missing texts mean what `start` says; a bad one falls back to it, and the others still count.
+    Missing and invalid parameters take their value from `start`.
     """
     more: dict[str, Any] = {"sort": ("layout", *metrics), "tint": ("none", *metrics), "pins": bounds}
     if start.kind not in bounds.shapes:

@@ -1,8 +1,8 @@
-"""The data of the Heads component: a header of labels, and maps and metrics as blobs (`attnviz.kit.wire`).
+"""Data for the Heads component: a header with labels, and maps and metrics as binary blobs (`attnviz.kit.wire`).
 
-What is the same for every sentence is in `attnviz.kit.constants` and goes with the script. The overview of
-all heads is there always, eight bits a cell; float32 maps as far as the budget goes (`heads_payload`). Where both would
-say the same, the browser makes the first of the second.
+What is the same for every sentence is in `attnviz.kit.constants` and is sent with the script. The overview of all
+heads, eight bits per cell, is always available; float32 maps are sent up to a size limit (`heads_payload`). If the
+overview follows from the float32 maps, the browser computes it.
 """
 
 import math
@@ -29,7 +29,10 @@ STEPS = 65534  # the code above them says that there is no number
 
 
 def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
-    """Return `view` with a kind, layer, head, row, zoom and pins that `shown` has; others become the first, or none."""
+    """Return `view` with values that exist in `shown`.
+
+    An invalid kind, layer or head becomes the first one; an invalid row, zoom or pin is dropped.
+    """
     return _fit(view, {kind: maps.shape for kind, maps in shown.items()})
 
 
@@ -58,7 +61,7 @@ def _is_index(value: Any, length: int) -> bool:
 
 
 def _window(zoom: Any, lengths: tuple[int, int]) -> list[int] | None:
-    """First row, row after the last, first key, key after the last; None where they do not lie on the map."""
+    """Return the zoom as [first row, end of rows, first key, end of keys]; None if it is not within the map."""
     if not zoom:
         return None
     fits = all(0 <= zoom[2 * i] < zoom[2 * i + 1] <= length for i, length in enumerate(lengths))
@@ -74,7 +77,7 @@ def _fits(pin: Any, shapes: Mapping[str, tuple[int, ...]]) -> bool:
 
 
 def with_fitted_view(payload: Payload, view: dict[str, Any]) -> Payload:
-    """Return a payload that holds every map with another view, made to fit it as by `fitted_view`."""
+    """Return a payload that contains every map, with another view, made valid as `fitted_view` does."""
     shapes = {kind["kind"]: tuple(kind["shape"]) for kind in payload.header["kinds"]}
     return payload.with_view(_fit(view, shapes))
 
@@ -83,7 +86,7 @@ def heads_payload(
     shown: "ShownMaps", metrics: pd.DataFrame | Columns, *, view: dict[str, Any], strip: dict[str, Any],
     budget: int = 2_000_000, fixed: str = "", cells: "MeasuredCells | None" = None,
 ) -> Payload:  # fmt: skip
-    """Make what the Heads widget draws from.
+    """Pack the data that the Heads widget draws.
 
     Args:
         shown: kind -> its maps, labels and mask, in the order of the tabs.
@@ -123,12 +126,12 @@ def heads_payload(
 
 
 def _is_small(maps: "Maps") -> bool:
-    """Whether each cell of a small map is one weight, in eight bits."""
+    """Whether the map needs no downsampling for the overview, so that each cell of the small map is one weight."""
     return max(maps.shape[2:]) <= THUMBNAIL_SIDE and not isinstance(maps, CoveredMaps)
 
 
 def _kind(maps: "Maps", blobs: Blobs, *, small: bool) -> dict[str, Any]:
-    """Describe a kind: all but its weights; with its small maps where they are sent."""
+    """Pack everything about a kind except its weights; with the small maps if `small`."""
     told = {
         "mask": _mask(maps.mask.numpy(), blobs),
         "row_tokens": _tokens(maps.rows),
@@ -154,7 +157,7 @@ def _overview(maps: "Maps", blobs: Blobs) -> dict[str, int]:
 
 
 def _describe_cover(maps: "Maps") -> dict[str, Any] | None:
-    """Return the heads and rows whose numbers are not there, and until when; None, as a value, for all of them."""
+    """Return which heads and rows are hidden, and until when; None if no values are hidden."""
     if not isinstance(maps, CoveredMaps):
         return None
     cover = maps.cover
@@ -170,13 +173,16 @@ def _mask(mask: np.ndarray, blobs: Blobs) -> dict[str, int] | None:
 
 
 def _sent_whole(shown: "ShownMaps", view: dict[str, Any], budget: int) -> list[str]:
-    """List the kinds of which every head's float32 map is sent."""
+    """Return the kinds for which every head's float32 map is sent."""
     sizes = {kind: 4 * math.prod(maps.shape) for kind, maps in shown.items()}
     return list(shown) if sum(sizes.values()) <= budget else [view["kind"]] if sizes[view["kind"]] <= budget else []
 
 
 def _exact_maps(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
-    """Every head's map; where the cells that `masked` hides hold 0 they are not sent, and `seen` counts the others."""
+    """Pack every head's float32 map.
+
+    If all cells that `masked` hides are 0, only the other cells are sent, and `seen` is their number.
+    """
     numbers, mask = _float32(maps.all_heads()), masked.mask.numpy()
     if mask.all() or numbers[~(mask := np.broadcast_to(mask, numbers.shape))].any():  # as they may in a file of weights
         return {"kind": maps.kind, "offset": blobs.add(numbers)}
@@ -187,7 +193,7 @@ def _exact_maps(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
 def _exact_heads(
     shown: "ShownMaps", view: dict[str, Any], whole: Collection[str], blobs: Blobs
 ) -> list[dict[str, Any]]:
-    """Add the maps of single heads: in focus or pinned, of kinds that are not sent whole."""
+    """Pack the maps of single heads that are in focus or pinned, for kinds that are not sent whole."""
     wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
     entries = []
     for kind, layer, head in {tuple(site): None for site in wanted if site[0] in shown and site[0] not in whole}:
@@ -201,28 +207,29 @@ def _float32(attn: Any) -> np.ndarray:
 
 
 def _tokens(labels: Any) -> list[list[int]] | None:
-    """Which tokens each label stands for; None where label i is token i, as it is until words or specials go."""
+    """Return the token indices of each label; None if label i is always token i, as without merging and hiding."""
     tokens = [list(label.tokens) for label in labels]
     return None if tokens == [[i] for i in range(len(tokens))] else tokens
 
 
 def _sinks(maps: "Maps") -> list[int]:
-    """Columns of the first token and of the end token: the usual sinks, which may be left out of the colour range."""
+    """Return the columns of the first token and of end tokens: the usual sinks, which the colour range may exclude."""
     ends = {"<eos>", "</s>", "[SEP]", "<|endoftext|>"}
     return [i for i, col in enumerate(maps.cols) if 0 in col.tokens or col.text in ends]
 
 
 def _keys_hidden(maps: "Maps") -> list[int]:
-    """Rows to say "keys hidden" of where others say "no keys"."""
+    """Return the rows for which the picture says "keys hidden" instead of "no keys"."""
     return maps.rows_with_keys_hidden.nonzero().flatten().tolist()
 
 
 def metric_columns(metrics: pd.DataFrame | Columns, kinds: Iterable[str], blobs: Blobs) -> dict[str, Any]:
-    """`names`: name and unit of each metric; `offsets`: for each kind that has numbers, where they lie.
+    """Pack the metrics of all heads as 16-bit codes.
 
-    There lie, for each metric, its least and its greatest value (two float32, NaN where there is none), and after
-    them, for each metric, one uint16 a head, layer by layer: 0 for the least, `STEPS` for the greatest and 65535 for
-    no number. A number is off by at most a 131,068th of its metric's range, far below the digits that are shown.
+    `names` has the name and unit of each metric, and `offsets` for each kind where its blob starts. A blob holds the
+    minimum and maximum of each metric (two float32, NaN if there are none), and then for each metric one uint16 per
+    head, layer by layer: 0 for the minimum, `STEPS` for the maximum, and 65535 for no value. A value is off by at most
+    a 131,068th of its metric's range, far below the displayed digits.
     """
     names = [name for name in metrics if name not in ("kind", "layer", "head", "model_layer")]
     of_kind, layers, heads = (np.asarray(metrics[name]) for name in ("kind", "layer", "head"))

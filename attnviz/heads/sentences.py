@@ -1,4 +1,4 @@
-"""The sentences above the maps: their tokens, and which of them a row or a column of a kind's map stands for."""
+"""The sentences above the maps: their tokens, and which token each row or column of a kind's map stands for."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,12 @@ _AXES: "dict[Kind, tuple[str, str]]" = {
 
 
 def sentence_strip(trace: "TraceLike") -> dict[str, Any]:
-    """One line a sentence, for the Heads component.
+    """Return the sentences that the Heads component draws above the maps, one line each.
 
-    `lines`: name, tokens (`[text, special, entry]`, see `attnviz.text.entries`) and, of a conversation, turns (`spans`)
-    of each sentence. `axes`: for each
-    kind, which line its query and its key axis are on, and how far token 0 of the axis is from the start of that line:
-    a decoder row stands for the token that it outputs, one to the right of the token that goes in.
+    `lines` has for each sentence its name, its tokens (`[text, special, entry]`, see `attnviz.text.entries`) and, for a
+    conversation, its turns (`spans`). `axes` has for each kind the lines of its query and key axes, and the offset of
+    the axis's token 0 in that line: a decoder row stands for the token that it outputs, one position to the right of
+    its input token.
     """
     source, target = _first_kind(trace, "encoder_self", "cross"), _first_kind(trace, "decoder_self", "cross")
     sentences: dict[str, tuple[Token, ...]] = {}
@@ -64,8 +64,8 @@ Row = list[str | None]
 
 
 def packed_strip(strip: Strip) -> Strip:
-    """Return a `sentence_strip` whose lines hold texts, places of special tokens and, if known, vocabulary entries in a
-    list each.
+    """Return a `sentence_strip` in compact form: each line has separate lists of texts, positions of special
+    tokens and, if known, vocabulary entries.
     """
     return {**strip, "lines": [_pack_line(line) for line in strip["lines"]]}
 
@@ -82,10 +82,10 @@ def _pack_line(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def labels(maps: "Maps", strip: Strip) -> dict[str, Any]:
-    """`rows`, each `[input, output]`, and `cols`, each a text, with pieces and ids in `row_entries` and `col_entries`;
-    left out where `strip_labels` gives the same.
+    """Return the labels of a map: `rows`, each `[input, output]`, and `cols`, each a text.
 
-    `strip` is packed, here and below.
+    Their pieces and ids are in `row_entries` and `col_entries`. Labels that `strip_labels` would return too are
+    omitted. `strip` is packed, here and below.
     """
     told = {"rows": [[row.input, row.output] for row in maps.rows], "cols": [col.text for col in maps.cols]}
     from_strip = strip_labels(maps.kind, strip, (len(maps.rows), len(maps.cols)))
@@ -99,9 +99,9 @@ def labels(maps: "Maps", strip: Strip) -> dict[str, Any]:
 
 
 def strip_labels(kind: str, strip: Strip, lengths: tuple[int, int]) -> dict[str, Any]:
-    """Return the labels of a map whose row i and column i are token i of their axes; None without such axes.
+    """Return the labels of a map whose row i and column i are token i of their axes, as taken from the strip.
 
-    The script of the component reads them in the same way.
+    They are None if the strip has no such axes. The component's script computes the same labels.
     """
     axes = strip["axes"].get(kind)
     if axes is None:

@@ -1,1 +1,1 @@
-"""The picture Alignment: which target word comes from which source word, by several methods."""
+"""The picture Alignment: the source word from which each target word comes, by several methods."""

@@ -1,4 +1,4 @@
-"""Alignment: which source word each word of the target comes from, read from cross-attention in many ways."""
+"""Picture of word alignment: the source word from which each target word comes, read from cross-attention."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ _SLUGS = {
 
 
 def _read_way(text: str, bound: object, default: str, say: Say) -> str:
-    """Read a way of aligning; `alignment` knows whether the model has it."""
+    """Parse the name of an alignment method. `alignment` checks whether the model supports it."""
     if _WAY.fullmatch(text):
         return text
     say("it is a method, a layer, a head, and what each row is read as, such as attribution.1.all.out", "the best one")
@@ -41,8 +41,10 @@ def _read_way(text: str, bound: object, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class AlignmentState(PageState):
-    """State of the Alignment picture: the `way` as `way_text` writes it ("": the best one that is known), lines or a
-    matrix (`drawn`), whether a word may have no source (`null`), and whether links by hand are drawn (`gold`).
+    """State of the Alignment picture.
+
+    `way` is the method as `way_text` writes it ("": the best known one). `drawn` is lines or a matrix. `null` says
+    whether a word may have no source, and `gold` whether links made by hand are drawn.
     """
 
     way: str = declare("", _read_way, name="aligner")
@@ -55,15 +57,15 @@ def alignment(
     trace: TraceLike, state: AlignmentState | None = None, *, known: KnownMaps | None = None,
     language: str | None = None, rates: Rates | None = None, cached: Cache = make_anew,
 ) -> Payload:  # fmt: skip
-    """Make the Alignment picture of a trace. Raises ValueError with one sentence where there is nothing to align.
+    """Make the Alignment picture of a trace. Raise ValueError if there is nothing to align.
 
     Args:
-        trace: with cross-attention.
-        state: what of it is shown.
+        trace: a trace with cross-attention.
+        state: what the picture shows.
         known: the model's own maps (`KnownMaps.find`); None for bare weights.
-        language: whose links by hand are compared with; None for the one that was written.
-        rates: alignment error rates of the ways in that language; None for those that are shipped with the model.
-        cached: what looks up expensive parts.
+        language: language of the links made by hand that are compared with; None for the trace's target language.
+        rates: alignment error rates of the methods in that language; None for those shipped with the model.
+        cached: function that caches expensive parts.
     """
     if "cross" not in trace.kinds:
         raise ValueError(NO_CROSS)
@@ -81,19 +83,19 @@ def alignment(
 
 
 def way_text(way: Aligner) -> str:
-    """Write a way as an address holds it: `attribution.1.all.out`."""
+    """Return an alignment method as it is written in an address: `attribution.1.all.out`."""
     sites = ("all" if at is None else str(at) for at in (way.layer, way.head))
     return ".".join((_SLUGS[way.method], *sites, way.reading))
 
 
 def gold_links(trace: TraceLike, to: str) -> GoldLinks | None:
-    """Return the links by hand of this very sentence, if there are any in the language."""
+    """Return the links made by hand for exactly this sentence, if the language has any."""
     pair = next((pair for pair in gold_pairs(to) if is_of(trace, pair)), None) if to else None
     return None if pair is None else pair.links(trace)  # type: ignore[arg-type]
 
 
 def is_of(trace: TraceLike, pair: Any) -> bool:
-    """Check whether a trace is of this pair of sentences."""
+    """Return whether a trace has this pair of sentences."""
     sentence = trace.sentences[0]
     return (sentence.src_text, sentence.tgt_text) == (pair.src_text, pair.tgt_text)
 
@@ -104,13 +106,13 @@ def _no_maps(trace: TraceLike) -> KnownMaps:
 
 
 def shipped_rates(trace: TraceLike, to: str) -> Rates:
-    """Return the error rates that are shipped with a model, of its ways in a language; nothing where there are none."""
+    """Return the shipped alignment error rates of a model's methods in a language; {} if there are none."""
     table = known_errors(trace.model_id)
     return rates_of(table, to) if table is not None and to in table else {}
 
 
 def _choose_way(text: str, there: tuple[Aligner, ...], rates: Rates) -> Aligner:
-    """Return the way that is asked for, if the model has it; else the best known one, else attribution, the first."""
+    """Return the requested method if the model has it, otherwise the best known one, otherwise attribution."""
     by_name = {way_text(way): way for way in there}
     if text in by_name:
         return by_name[text]

@@ -1,5 +1,5 @@
-"""The data of the Alignment component: scores of words by the way that is chosen, their links, those made by hand, and
-every way with its error.
+"""Data for the Alignment component: word scores and links by the chosen method, links made by hand, and all
+methods with their error rates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,9 +35,11 @@ OF_WEIGHTS = (
 
 @dataclass(frozen=True)
 class AlignmentFacts:
-    """`names` of the ways as an address has them, the first `offered` of which can be chosen; each way's error rate in
-    the language, 0 to 1, and in this sentence, where they are known; the sentence's links by hand; and why methods are
-    `lacking`, as the end of a sentence.
+    """What is known about the alignment methods.
+
+    `names` are the names of the methods in addresses, of which the first `offered` can be chosen. `rates` are the error
+    rates in the language and `of_sentence` in this sentence, 0 to 1, if known. `gold` are the sentence's links made by
+    hand. `lacking` says why some methods are missing, as the end of a sentence.
     """
 
     names: "Mapping[Aligner, str]"
@@ -51,9 +53,9 @@ class AlignmentFacts:
 def alignment_payload(
     trace: "TraceLike", way: "Aligner", scores: 'Float[Tensor, "rows k_len"]', facts: AlignmentFacts
 ) -> Payload:
-    """Make what the Alignment component draws from: `scores` of tokens by one way become those of words.
+    """Pack the data that the Alignment component draws, with the token `scores` of one method merged into word scores.
 
-    The view's `way` is the name of `way`. Raises ValueError for a text without a word.
+    The view's `way` is the name of the method `way`. Raise ValueError if the source or the target has no word.
     """
     blobs, sentence = Blobs(), trace.sentences[0]
     src, tgt = words_of(sentence.src), words_of(sentence.tgt)
@@ -85,7 +87,7 @@ def _words(name: str, tokens: "Sequence[Token]", groups: Sequence[Sequence[int]]
 
 
 def _word(tokens: "Sequence[Token]", typed: str) -> str:
-    """As it was typed, also where the model knows none of its tokens; else what these say."""
+    """Return a word as it was typed, even if it consists of unknown tokens; otherwise the text of its tokens."""
     start, end = min(token.start for token in tokens), max(token.end for token in tokens)
     return display(typed[start:end].strip()) or "".join(map(display_token, tokens))
 

@@ -1,1 +1,1 @@
-"""The picture Every head: the whole model at once, a small map for each head."""
+"""The picture Every head: a small map for each head of the whole model."""

@@ -1,4 +1,4 @@
-"""One row: the pinned row in every head of every layer."""
+"""The picture One row: the pinned row in every head of every layer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,10 @@ _LARGE = 4_000_000  # weights of a map: of larger ones one head is in memory at 
 
 @dataclass(frozen=True)
 class OneRowState(FocusState):
-    """State of the One row picture: `row` (None: the first); `open` is a click that opens the head."""
+    """State of the One row picture.
+
+    `row` is the pinned row (None: the first). `open` reports a click that opens a head.
+    """
 
     row: int | None = whole_number(used="no pinned row")
     scale: str = choice("fixed", {"fixed": "0 to 1", "max": "0 to max"})
@@ -35,7 +38,10 @@ class OneRowState(FocusState):
 def one_row(
     trace: TraceLike, state: OneRowState | None = None, *, options: MapOptions | None = None, cached: Cache = make_anew
 ) -> Payload:
-    """Make the One row picture of a trace. Raises ValueError with one sentence where no row is left to show."""
+    """Make the One row picture of a trace.
+
+    Raise ValueError with a message of one sentence if no row is left to show.
+    """
     state, options = state or OneRowState(), options or MapOptions()
     kind, layer, head = state.site_in(trace)
     axes = labels(trace, kind, options)
@@ -51,7 +57,10 @@ def one_row(
 
 
 def _strips(trace: TraceLike, kind: Kind, options: MapOptions, row: int) -> Strips:
-    """Take one row of all maps; of a long text only a layer's maps, or a head's, are in memory at a time."""
+    """Return one row of every head's map.
+
+    For a long text, only one layer's or one head's map is in memory at a time.
+    """
     (layers, heads), axes = trace.shape(kind), labels(trace, kind, options)
     is_large = len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > _LARGE
     weights, seen, left_out = [], torch.zeros(len(axes[1]), dtype=torch.bool), ""
@@ -67,8 +76,8 @@ def _strips(trace: TraceLike, kind: Kind, options: MapOptions, row: int) -> Stri
 
 
 class OneRowRules(TabRules):
-    """A click on a head opens the head on the tab Heads. Rows of another sentence unpin the row."""
+    """Rules of the tab One row: a click on a head opens it in the tab Heads. A row of another sentence is unpinned."""
 
     def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
-        """Open the head that was clicked, or take over the row and the kind."""
+        """Return the address parameters after a click: open the clicked head, or adopt the row and the kind."""
         return open_head(view, texts | ({"row": ""} if is_of_other_sentence(view, shown.texts) else {}))

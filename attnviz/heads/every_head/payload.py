@@ -1,4 +1,4 @@
-"""The data of the widget that draws every head: all maps in eight bits, or one row of each in full."""
+"""Data for the widget that draws every head: all maps with eight bits per cell, or one row of each map in float32."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,9 +22,11 @@ SIDE = 48  # cells: twelve heads beside each other have no room for more pixels
 
 @dataclass(frozen=True, eq=False)
 class Strips:
-    """One row of every head: `weights` float32; `seen` says which keys any head may see; `off` are the heads that are
-    off, as (layer, head); `numbers` the layers' own in the model, where others of its layers do not attend; `left_out`
-    is the maps' sentence for a legend.
+    """One row of every head.
+
+    `weights` is float32, and `seen` is True for keys that any head may attend to. `off` are the switched-off heads as
+    (layer, head). `numbers` are the layer indices in the model if some of its layers have no attention. `left_out` is
+    the legend's remark about hidden tokens.
     """
 
     row: int
@@ -38,7 +40,7 @@ class Strips:
 def one_row_payload(
     strips: Strips, kind: str, *, kinds: Sequence[str], labels: "Labels", view: dict[str, Any]
 ) -> Payload:
-    """Pack one row of every head; `labels` are those of all rows and of the keys."""
+    """Pack one row of every head. `labels` are the labels of all rows and of the keys."""
     blobs = Blobs()
     header = common_header(kind, kinds, blobs) | {
         "form": "row",
@@ -64,16 +66,16 @@ def whole_model_payload(
     labels: "Labels" = ((), ()),
     numbers: Sequence[int] = (),
 ) -> Payload:
-    """Pack every head's map.
+    """Pack every head's map for the Whole model widget.
 
     Args:
         thumbs: every head's map, 0 to 255, from `Trace.thumbnails` or `attnviz.tracing.thumbnails.thumbnail`.
-        kind: which kind they are.
+        kind: attention kind of the maps.
         kinds: all kinds that the model has.
-        size: rows and columns of the maps before they were made small.
-        view: head in focus and way to draw, as the component reports it.
-        labels: of the rows and columns before they were made small, for the bubble under the pointer.
-        numbers: the layers' own in the model, where others of its layers do not attend.
+        size: numbers of rows and columns of the full-size maps.
+        view: the head in focus and how it is drawn, as the component reports them.
+        labels: labels of the full-size maps' rows and columns, for tooltips.
+        numbers: layer indices in the model if some of its layers have no attention.
     """
     blobs = Blobs()
     header = common_header(kind, kinds, blobs) | {

@@ -1,4 +1,4 @@
-"""Whole model: every head of every layer at once, small, as a map or as lines."""
+"""The picture Whole model: every head of every layer, as a small map or as lines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True)
 class WholeModelState(FocusState):
-    """State of the Whole model picture: how a head is drawn (`mini`); `open` is a click that opens the head."""
+    """State of the Whole model picture. `mini` is how a head is drawn. `open` reports a click that opens a head."""
 
     mini: str = choice("map", {"map": "Maps", "lines": "Lines"})
     open: bool = declare_unlinked(default=False, shape=(bool, int))
@@ -35,7 +35,7 @@ def whole_model(
     trace: TraceLike, state: WholeModelState | None = None, *, options: MapOptions | None = None,
     cached: Cache = make_anew,
 ) -> Payload:  # fmt: skip
-    """Make the Whole model picture of a trace; `options` say which rows and columns its maps have."""
+    """Make the Whole model picture of a trace. `options` say which rows and columns its maps have."""
     state, options = state or WholeModelState(), options or MapOptions()
     kind, layer, head = state.site_in(trace)
 
@@ -51,7 +51,7 @@ def whole_model(
 def _thumbnails(
     trace: TraceLike, kind: Kind, options: MapOptions
 ) -> tuple[UInt8[Tensor, "layers heads rows cols"], tuple[int, int]]:
-    """Return every head's map in eight bits, and the rows and columns before it was made small."""
+    """Return every head's map in eight bits, and the number of rows and columns of the full-size map."""
     if options.keeps_all:
         return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
     layers = (select(layer, kind, options) for layer in layer_by_layer(trace, kind))
@@ -60,8 +60,8 @@ def _thumbnails(
 
 
 class EveryHeadRules(TabRules):
-    """A click on a head opens the head on the tab Heads."""
+    """Rule of the tab Whole model: a click on a head opens it in the tab Heads."""
 
     def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
-        """Open the head that was clicked."""
+        """Return the address parameters that open the clicked head."""
         return open_head(view, texts)

@@ -1,1 +1,1 @@
-"""The heatmap and the links as figures for paper. Plotly is used here."""
+"""The heatmap and the links as Plotly figures, for print."""

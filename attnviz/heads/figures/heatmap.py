@@ -1,4 +1,4 @@
-"""One head's map as a Plotly figure: for notebooks, and for pages on which a map is studied, not flipped through."""
+"""One head's map as a Plotly figure, for notebooks and for pages that show a single map in detail."""
 
 import html
 import math
@@ -49,8 +49,9 @@ def heatmap(
 ) -> go.Figure:
     """Draw one map of a trace as a Plotly figure; "mean" for layer or head averages over them.
 
-    `specials` ("show", "hide", "renormalise") and `words` as in `attnviz.maps.options.MapOptions`; `options`
-    (`theme`, `mask`, `zmax`) as in `heatmap_of`. Raises ValueError for a kind, layer, head or option that there is not.
+    `specials` ("show", "hide", "renormalise") and `words` are described at `attnviz.maps.options.MapOptions`, and
+    `options` (`theme`, `mask`, `zmax`) at `heatmap_of`. Raises ValueError for a kind, layer, head or option that does
+    not exist.
     """
     return heatmap_of(select(trace, kind, MapOptions(specials, words)), layer, head, **options)
 
@@ -60,10 +61,10 @@ def heatmap_of(
     shown: Maps, layer: int | str, head: int | str, *, theme: str = "light", mask: bool = True, zmax: float = 1.0,
     measure: str = "weight",
 ) -> go.Figure:  # fmt: skip
-    """Draw one map as a Plotly figure. Colours run from 0 to `zmax`, and stay so from head to head.
+    """Draw one map as a Plotly figure. Colours run from 0 to `zmax` for every head.
 
-    theme is "light" or "dark"; with `mask`, cells that may not be seen are hatched. Hovering names row, key and weight,
-    or what else the cells hold, as `measure` says. Raises ValueError for a layer, head or theme that there is not.
+    `theme` is "light" or "dark". With `mask`, cells that the mask hides are hatched. Tooltips name the row, the key and
+    the weight, or the quantity that `measure` names. Raises ValueError for a layer, head or theme that does not exist.
     """
     look = colour.theme(theme)
     weights = shown.weights(layer, head).numpy()
@@ -80,8 +81,9 @@ def heatmap_of(
 
 
 def heatmap_of_any_width(shown: Maps, layer: int | str, head: int | str, *, theme: str = "light") -> go.Figure:
-    """Draw a map as `heatmap_of` where it may be as narrow as a phone: cells are as wide as there is room, and keys are
-    named upright, as many as do not run into each other there.
+    """Draw a map like `heatmap_of`, in a layout that also fits a phone.
+
+    Cells stretch to the width. Key labels are upright and thinned out so that they do not overlap.
     """
     figure = heatmap_of(shown, layer, head, theme=theme)
     names = ticks([col.text for col in shown.cols], most=MOST_UPRIGHT)
@@ -110,7 +112,7 @@ def _cells(shown: Maps, weights: np.ndarray, hidden: np.ndarray, look: colour.Th
 
 
 def _hover_texts(shown: Maps, hidden: np.ndarray) -> np.ndarray:
-    """Make `(rows, cols, 3)`: the row's label and the key, each with pieces and ids, and a note on a special cell."""
+    """Return tooltip texts `(rows, cols, 3)`: row and key, each with pieces and ids, and a note for masked cells."""
     texts = np.empty((*hidden.shape, 3), dtype=object)
     rows = [hover_name(TokenText(row.text, *row.inputs, *row.outputs)) for row in shown.rows]
     texts[..., 0] = np.array(rows, dtype=object)[:, None]
@@ -123,7 +125,7 @@ def _hover_texts(shown: Maps, hidden: np.ndarray) -> np.ndarray:
 
 
 def _hatching(hidden: np.ndarray, look: colour.Theme) -> go.Scatter:
-    """Draw hatched boxes over the masked cells: a pattern, so that they differ from small weights without colour."""
+    """Draw hatched boxes over the masked cells, so that they differ from small weights without relying on colour."""
     x: list[float | None] = []
     y: list[float | None] = []
     for top, bottom, left, right in _boxes(hidden):
@@ -144,7 +146,7 @@ def _hatching(hidden: np.ndarray, look: colour.Theme) -> go.Scatter:
 
 
 def _boxes(hidden: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
-    """Join masked cells to few boxes (first and last row, first and last column), also down equal rows."""
+    """Merge masked cells into few rectangles, each (first row, last row, first column, last column)."""
     top, last = 0, len(hidden) - 1
     for row in range(len(hidden)):
         if row < last and (hidden[row + 1] == hidden[row]).all():
@@ -192,11 +194,13 @@ def _key_ticks(shown: Maps) -> dict[str, list]:
 
 
 def _top(shown: Maps) -> int:
-    """Add up the pixels of title, axis title and labels above the map, which overlap in Plotly's own layout."""
+    """Return the height in pixels that title, axis title and labels need above the map, because Plotly lets
+    them overlap.
+    """
     labels = _key_ticks(shown)["ticktext"]
     return round(_TITLES + max(map(_width, labels), default=0) * math.sin(math.radians(SLANT)))
 
 
 def _width(text: str) -> float:
-    """Estimate the pixels of a label at 12 px."""
+    """Estimate the width of a label in pixels at font size 12."""
     return sum(12 if unicodedata.east_asian_width(character) in "WF" else 7.2 for character in html.unescape(text))

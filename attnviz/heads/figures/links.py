@@ -1,4 +1,4 @@
-"""Token links, and every head at once, as Plotly figures for notebooks; the page draws both on canvas."""
+"""Plotly figures for notebooks: lines between tokens, and small maps of all heads. The page draws both on a canvas."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,9 +39,9 @@ def links(  # noqa: PLR0913 - heads by one or by several, and what any view take
 ) -> go.Figure:
     """Draw query tokens on the left, key tokens on the right, and a line for each weight of the chosen heads.
 
-    `layer` and `head` are those of one map, as in `heatmap`; or `heads` are (layer, head) pairs, each drawn in a colour
-    of its own. A line is as opaque as its weight is large. Raises ValueError for a kind, head or theme that there is
-    not, and for both ways to name heads at once.
+    `layer` and `head` choose one map, as in `heatmap`; alternatively, `heads` is a list of (layer, head) pairs, each
+    drawn in its own colour. Opacity is proportional to the weight. Raises ValueError for a kind, head or theme that
+    does not exist, and if heads are given in both ways.
     """
     heads = _pairs(heads, (layer, head))
     look = colour.theme(theme)
@@ -62,7 +62,7 @@ def links(  # noqa: PLR0913 - heads by one or by several, and what any view take
 
 
 def _pairs(heads: Any, one: tuple[int | str, int | str]) -> list[tuple[int | str, int | str]]:
-    """List (layer, head) of each map. Raises ValueError for a value that is no pair."""
+    """Return the (layer, head) pair of each map to draw. Raise ValueError for a value that is not a pair."""
     if heads is None:
         return [one]
     if one != ("mean", "mean"):
@@ -78,7 +78,7 @@ def _is_pair(given: Any) -> bool:
 
 
 def _strokes(ends: tuple[np.ndarray, np.ndarray, np.ndarray], name: str, hue: str) -> list[go.Scatter]:
-    """Draw one trace for each shade: lines in it run (0, row) to (1, key), with gaps between them."""
+    """Return one Plotly trace per shade, whose lines run from (0, row) to (1, key)."""
     rows, cols, weights = ends
     shades = np.ceil(np.clip(weights, 0, 1) * SHADES).astype(int)
     traces = []
@@ -122,10 +122,10 @@ def _layout(maps: Maps, heads: Sequence[tuple[int | str, int | str]], look: colo
 
 @reads_arguments
 def whole_model(trace: TraceLike, kind: Kind, *, side: int = 48, theme: str = "light") -> go.Figure:
-    """Draw every head of a kind as a small map, layers down and heads across, in one heatmap; colours from 0 to 1.
+    """Draw every head of a kind as a small map in one heatmap, with a row per layer and a column per head.
 
-    Cells of long texts are the largest weight under them, in eight bits. Raises ValueError for a kind or theme that
-    there is not.
+    Colours run from 0 to 1. Maps of long texts are downsampled to the largest weight of each block, in eight bits.
+    Raises ValueError for a kind or theme that does not exist.
     """
     look = colour.theme(theme)
     maps = trace.thumbnails(kind, side=side).numpy().astype(np.float32) / 255

@@ -1,1 +1,1 @@
-"""The picture Flow: how tokens mix from layer to layer."""
+"""The picture Flow: how information from the tokens mixes from layer to layer."""

@@ -1,4 +1,4 @@
-"""Flow: a row of the last layer, followed back through the layers to the text."""
+"""Picture of attention flow: from a row of the last layer back through the layers to the text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,9 +43,11 @@ def _read_method(text: str, bound: object, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class FlowState(PageState):
-    """State of the Flow picture: the `row` of the last layer (None: the middle one), the method (`by`; "": ALTI or
-    rollout, whichever has the lower known alignment error), the `residual` share in hundredths, and whether maximum
-    flow is computed.
+    """State of the Flow picture.
+
+    `row` is the row of the last layer (None: the middle one). `by` is the method ("": ALTI or rollout, whichever has
+    the lower known alignment error). `residual` is the residual share in percent, and `flow` says whether maximum flow
+    is computed.
     """
 
     row: int | None = whole_number(used="the pinned row", name="followed")
@@ -58,14 +60,14 @@ def flow(
     trace: TraceLike, state: FlowState | None = None, *, known: KnownMaps | None = None, rates: Rates | None = None,
     cached: Cache = make_anew,
 ) -> Payload:  # fmt: skip
-    """Make the Flow picture of a trace. Raises ValueError with one sentence where there is no way through its layers.
+    """Make the Flow picture of a trace. Raise ValueError if its layers cannot be combined.
 
     Args:
-        trace: of one sentence.
-        state: what of it is shown.
+        trace: a trace of one sentence.
+        state: what the picture shows.
         known: the model's own maps (`KnownMaps.find`), without which there is no ALTI; None for bare weights.
-        rates: alignment error rates of the ways; None for those that are shipped with the model.
-        cached: what looks up expensive parts.
+        rates: alignment error rates of the methods; None for those shipped with the model.
+        cached: function that caches expensive parts.
     """
     size = sum(len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) for kind, _ in sublayers(trace))
     if size > MOST:
@@ -94,14 +96,14 @@ def flow(
 
 
 def drawn_state(trace: TraceLike, state: FlowState, rates: Rates) -> FlowState:
-    """Return the state with a row and a method where none is chosen, and with a row that the trace has."""
+    """Return the state with a valid row, and with a method if none is chosen."""
     count = len(trace.query_tokens(trace.kinds[-1]))
     row = count // 2 if state.row is None or state.row >= count else state.row
     return replace(state, row=row, by=state.by or least_method(rates))
 
 
 def least_method(rates: Mapping[Aligner, float]) -> str:
-    """Return the method with the lowest error, of rollout at its usual share and ALTI; rollout where none is known."""
+    """Return "alti" or "rollout", whichever has the lower alignment error rate; "rollout" if no rate is known."""
     of = {method: min((rate for way, rate in rates.items() if way.method == method and way.reading == "out"), default=2)
           for method in ("rollout", "ALTI")}  # fmt: skip
     return "alti" if of["ALTI"] < of["rollout"] else "rollout"
@@ -124,7 +126,9 @@ def _facts(trace: Any, known: KnownMaps | None, rollout: tuple[Mix, ...], rates:
 
 
 def _errors(trace: TraceLike, rates: Rates) -> tuple[tuple[tuple[str, float], ...], str, str]:
-    """Return the best rate of each method in this language, what they are of, and a sentence on what Flow opens on."""
+    """Return the best rate of each method in this language, what the rates were measured on, and a sentence
+    about the method with which Flow starts.
+    """
     found: list[tuple[str, float]] = []
     for method, name in _TO_COMPARE if rates else ():
         ways = [way for way in rates if way.method == method and way.reading == "out"]
@@ -137,19 +141,22 @@ def _errors(trace: TraceLike, rates: Rates) -> tuple[tuple[tuple[str, float], ..
 
 
 class FlowRules(TabRules):
-    """Flow follows a token of the last layer, and the other tabs pin a row, which may be several tokens."""
+    """Rules of the tab Flow.
+
+    Flow follows one token of the last layer, whereas the other tabs pin a row, which may span several tokens.
+    """
 
     def rows(self, trace: Any, page: Any) -> Groups:
-        """Return the query tokens of each row that the other tabs show, if Flow can follow these rows."""
+        """Return the query tokens of each row in the other tabs; () if Flow cannot follow these rows."""
         kind, last = page.heads.kind, trace.kinds[-1]
         has_them = kind == last or "encoder_self" not in (kind, last)  # the two kinds of a decoder share their rows
         return query_groups(trace, kind, page.options) if has_them else ()
 
     def settle(self, trace: Any, state: FlowState, page: Any, host: Any) -> FlowState:
-        """Return the state with the row and the method as they are drawn, so that a link names both.
+        """Return the state with the row and method that are drawn, so that a link contains both.
 
-        A link that leaves them out follows the pinned row, by the method with the lowest known alignment error. A
-        copied link of an earlier version names an empty row beside the tab: the middle row, as it was there.
+        A link without them follows the pinned row, by the method with the lowest known alignment error. In a link that
+        names the tab and an empty row, as earlier versions wrote it, the row is the middle one.
         """
         row = state.row
         if row is None and not ({"tab", "followed"} <= page.linked):
@@ -159,7 +166,10 @@ class FlowRules(TabRules):
         return drawn_state(trace, replace(state, row=row), rates)
 
     def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
-        """Pin the row that was clicked on all tabs; only a row that the other tabs lack is Flow's own."""
+        """Return the address parameters after a click: pin the clicked row in all tabs.
+
+        A row that the other tabs do not have is stored as Flow's own row.
+        """
         sent = shown.view
         texts = {name: text for name, text in texts.items() if name not in ("followed", "by")}
         if "by" in view and view["by"] != sent.get("by"):

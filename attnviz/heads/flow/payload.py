@@ -1,6 +1,6 @@
-"""The data of the Flow component: what each sublayer mixes, from which the browser follows any row back to the text.
+"""Data for the Flow component: how each sublayer mixes tokens, from which the browser traces any row back to the text.
 
-A residual share is multiplied in by the browser, so that its slider needs no answer from Python.
+The browser itself applies the residual share, so that its slider needs no answer from Python.
 """
 
 import hashlib
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FlowFacts:
-    """What stands beside the picture: the `measured` share of the residual, 0 to 1, or None; why ALTI or maximum flow
-    cannot be shown ("" where they can); what is known of alignment errors, as lines of a method and a rate, and of
-    which language and how many sentences they are; and a sentence that says which way Flow opens on, and why.
+    """Facts shown beside the Flow picture.
+
+    `measured` is the measured share of the residual, 0 to 1, or None. `why_no_alti` and `why_no_flow` say why ALTI or
+    maximum flow is unavailable ("" if available). `errors` are pairs of a method and its alignment error rate, and
+    `errors_of` names the sentences they were measured on. `opens_on` says with which method Flow starts, and why.
     """
 
     measured: float | None = None
@@ -40,7 +42,7 @@ class FlowFacts:
 
 
 def flow_payload(trace: "TraceLike", mixes: "Mapping[str, Sequence[Mix]]", facts: FlowFacts) -> Payload:
-    """Make what the Flow component draws from: `mixes` by method, "rollout" without a residual among them."""
+    """Pack the data that the Flow component draws. `mixes` by method must include "rollout", without a residual."""
     blobs, first = Blobs(), mixes["rollout"]
     kind = first[-1].kind
     outputs = trace.output_tokens(kind) or (None,) * len(first[-1].read)
@@ -61,7 +63,7 @@ def flow_payload(trace: "TraceLike", mixes: "Mapping[str, Sequence[Mix]]", facts
 
 
 def with_flow(payload: Payload, row: int, residual: int, found: "Contributions") -> Payload:
-    """Add to the payload the maximum flow of one row at one residual share, in hundredths."""
+    """Return the payload with the maximum flow from one row, at a residual share in percent."""
     flow = {"row": row, "residual": residual, "source": found.source[0].tolist(), "target": found.target[0].tolist()}
     name = hashlib.blake2b(f"{payload.header['id']}{json.dumps(flow)}".encode(), digest_size=8).hexdigest()
     return payload._replace(header={**payload.header, "flow": flow, "id": name})
@@ -73,7 +75,7 @@ def _sublayer(trace: "TraceLike", mix: "Mix") -> dict[str, Any]:
 
 
 def _source(trace: "TraceLike") -> "Sequence[Token]":
-    """Return the tokens that the encoder reads, or where it is not known those that cross-attention reads."""
+    """Return the tokens that the encoder reads, or those that cross-attention reads if the encoder is unknown."""
     kinds: list[Kind] = [kind for kind in trace.kinds if kind != "decoder_self"]
     return trace.key_tokens(kinds[0]) if kinds else ()
 

@@ -1,4 +1,4 @@
-"""Links: two sentences as columns, and lines between their tokens for the heads that are chosen."""
+"""The picture Links: two sentences as columns, with lines between their tokens for the chosen heads."""
 
 import hashlib
 import re
@@ -35,7 +35,7 @@ _TOKEN = re.compile("[qk](0|[1-9][0-9]{0,4})")
 
 
 def _write_heads(heads: Heads) -> str:
-    """Write heads as a link holds them: `1.3~2.0`."""
+    """Return heads as they are written in a link: `1.3~2.0`."""
     return "~".join(f"{layer}.{head}" for layer, head in heads) or NO_HEADS
 
 
@@ -51,7 +51,7 @@ def _read_heads(text: str, sizes: tuple[int, int], default: object, say: Say) ->
 
 
 def _read_token(text: str, bound: Mapping[str, int] | None, default: str | None, say: Say) -> str | None:
-    """Read the token that is held; without a bound `links` knows whether the text is as long as that."""
+    """Parse the held token. Without a bound, `links` checks later whether the text is long enough."""
     if _TOKEN.fullmatch(text) and (bound is None or int(text[1:]) < bound[text[0]]):
         return text
     say("it is a query or a key and its position, such as q3 or k0", "none")
@@ -60,9 +60,10 @@ def _read_token(text: str, bound: Mapping[str, int] | None, default: str | None,
 
 @dataclass(frozen=True)
 class LinksState(PageState):
-    """State of the Links picture: `heads` as (layer, head), and the `token` that is held, such as "q3" or "k0".
+    """State of the Links picture.
 
-    `scale` lets opacity span 0 to 1 ("fixed") or 0 to the largest weight; `rows` are as high as is read well, or "fit".
+    `heads` are (layer, head) pairs, and `token` is the held token, such as "q3" or "k0". `scale` makes opacity span 0
+    to 1 ("fixed") or 0 to the largest weight. `rows` is "read" for rows of readable height, or "fit" to fit the screen.
     """
 
     kind: str = choice("cross")
@@ -75,7 +76,7 @@ class LinksState(PageState):
 def links(
     trace: TraceLike, state: LinksState | None = None, *, options: MapOptions | None = None, cached: Cache = make_anew
 ) -> Payload:
-    """Make the Links picture of a trace; `options` say which rows and columns its maps have."""
+    """Make the Links picture of a trace. `options` say which rows and columns its maps have."""
     state, options = state or LinksState(), options or MapOptions()
     kind = known_kind(state.kind, trace)
 
@@ -90,7 +91,7 @@ def links(
 
 
 def focused_heads(layer: int | str, head: int | str, sizes: tuple[int, int]) -> Heads:
-    """Return the head in focus, and for a mean all that it is made of."""
+    """Return the head in focus as a list; if it is a mean, return all heads that the mean covers."""
     layers, heads = (range(size) if at == MEAN else [int(at)] for at, size in zip((layer, head), sizes, strict=True))
     return tuple((one, other) for one in layers for other in heads)
 
@@ -106,7 +107,7 @@ def _weights(trace: TraceLike, kind: Kind, options: MapOptions, at: tuple[int, i
 
 
 def _fit_state(state: LinksState, shape: list[int]) -> LinksState:
-    """Leave out heads and a token that the picture has not; `shape` is layers, heads, rows, keys."""
+    """Drop heads and a held token that the picture does not have. `shape` is layers, heads, rows, keys."""
     layers, heads, rows, keys = shape
     there = tuple((layer, head) for layer, head in state.heads if layer < layers and head < heads)
     is_there = state.token is not None and int(state.token[1:]) < {"q": rows, "k": keys}[state.token[0]]
@@ -114,10 +115,13 @@ def _fit_state(state: LinksState, shape: list[int]) -> LinksState:
 
 
 class LinksRules(TabRules):
-    """Links opens with the lines of the head in focus and the pinned row; a query that it holds is the pinned row."""
+    """Rules of the tab Links: it starts with the head in focus and the pinned row.
+
+    Holding a query token pins its row.
+    """
 
     def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
-        """Return how many layers and heads the kind in focus has."""
+        """Return the number of layers and heads of the kind in focus, to check heads against."""
         return {"heads": trace.shape(shared.kind)}
 
     def start(self, trace: Any, shared: Any) -> LinksState:
@@ -126,7 +130,11 @@ class LinksRules(TabRules):
         return LinksState(heads=focused_heads(shared.layer, shared.head, trace.shape(shared.kind)), token=token)
 
     def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
-        """Pin the row of a held query on all tabs; only Links holds a key. Releasing the query unpins its row."""
+        """Return the address parameters after a click: a held query token pins its row in all tabs, and
+        releasing it unpins the row.
+
+        A held key token concerns only Links.
+        """
         token = view.get("token")
         if token is None or is_of_other_sentence(view, shown.texts):
             return texts | {"row": "", "held": ""}
@@ -134,17 +142,17 @@ class LinksRules(TabRules):
 
 
 def needs_fine_lines(payload: Payload, heads: Sequence[tuple[int, int]]) -> bool:
-    """Whether a payload leaves lines of so few heads away that could be seen."""
+    """Return whether at most `MOST_HEADS` heads are chosen and the payload omits visible lines of them."""
     return 0 < len(heads) <= MOST_HEADS and payload.header["threshold"] > FAINTEST
 
 
 def add_fine_lines(
     payload: Payload, heads: Sequence[tuple[int, int]], maps: Iterable[np.ndarray], *, budget: int = FINE_BUDGET
 ) -> Payload:
-    """Return the payload of `links_payload` with finer lines of `heads`, whose `(rows, cols)` weights are `maps`.
+    """Return the payload of `links_payload` with more lines for `heads`, whose `(rows, cols)` weights are `maps`.
 
-    Under `fine` the header says which heads they are, from which weight on their lines are there and what share of
-    each head's weight they carry; `base` stays, and `id` is a name of its own.
+    The header's `fine` lists these heads, the smallest weight that has a line, and the share of each head's weight that
+    the lines carry. `base` stays, and `id` is new.
     """
     lines = strongest_lines((attn[None] for attn in maps), budget)
     header, blobs = payload.header, payload.blobs
@@ -170,14 +178,14 @@ def links_payload(
     budget: int = BUDGET,
     numbers: Sequence[int] = (),
 ) -> Payload:
-    """Make what the Links component draws from.
+    """Pack the data that the Links component draws.
 
     Args:
-        layers: the kind that is open, as it is shown: one `Shown` with all layers, or one after another.
-        kinds: all kinds that there are.
-        view: which heads are chosen, which token is held, how opacity is scaled; as the component reports it.
-        budget: about how many lines of all heads together are sent.
-        numbers: the layers' own in the model, where others of its layers do not attend.
+        layers: maps of the open kind: all layers in one object, or layer by layer.
+        kinds: all attention kinds of the model.
+        view: chosen heads, held token and scaling of opacity, as the component reports them.
+        budget: approximate number of lines to send for all heads together.
+        numbers: layer indices in the model if some of its layers have no attention.
     """
     squares: list[np.ndarray] = []
     labels: list[EagerMaps] = []

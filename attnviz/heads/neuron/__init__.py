@@ -1,1 +1,1 @@
-"""The picture Neuron: one query and one key, number by number."""
+"""The picture Neuron: one query vector and one key vector, component by component."""

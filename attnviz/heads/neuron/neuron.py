@@ -1,4 +1,7 @@
-"""Neuron: one pair of tokens of one head, down to its numbers. It counts tokens, where other pictures count rows."""
+"""The picture Neuron: the query and key vectors behind one weight of a head.
+
+Its positions are tokens, whereas other pictures use rows, which may merge several tokens.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +36,10 @@ NEEDS_QUERIES = (
 
 @dataclass(frozen=True)
 class NeuronState(FocusState):
-    """State of the Neuron picture: `row` and `key`, positions of tokens (None: the first query; its largest key)."""
+    """State of the Neuron picture.
+
+    `row` and `key` are token positions (None: the first query, and its strongest key).
+    """
 
     row: int | None = whole_number(name="query")
     key: int | None = whole_number()
@@ -41,9 +47,10 @@ class NeuronState(FocusState):
 
 
 def neuron(trace: TraceLike, state: NeuronState | None = None) -> Payload:
-    """Make the Neuron picture of a trace. Raises ValueError with one sentence where it has no queries and keys.
+    """Make the Neuron picture of a trace.
 
-    A mean has no queries of its own: the first layer or head stands for it.
+    Raise ValueError with a message of one sentence if it has no queries and keys. If the layer or head is "mean", the
+    first layer or head is shown.
     """
     if trace.weights_only:
         raise ValueError(NEEDS_QUERIES if trace.from_file else f"{OF_QUERIES} {trace.missing_reason}")
@@ -56,37 +63,43 @@ def neuron(trace: TraceLike, state: NeuronState | None = None) -> Payload:
 
 
 def query_of(rows: Groups, *, row: int | None, query: int | None) -> int | None:
-    """Return the query token that is meant: the chosen one, unless another row was pinned since on another tab."""
+    """Return the query token to show: the chosen one, or, if another tab pinned another row since, that row's first."""
     if query is not None and row_of(rows, query) == row:
         return query
     return rows[row][0] if row is not None and row < len(rows) else None
 
 
 def row_of(rows: Groups, query: int) -> int | None:
-    """Return the shown row that a query token belongs to; None for one that is hidden."""
+    """Return the row that contains a query token; None if the token is hidden."""
     return next((place for place, tokens in enumerate(rows) if query in tokens), None)
 
 
 class NeuronRules(TabRules):
-    """Neuron looks at a query token, and the other tabs pin a row, which may be several tokens."""
+    """Rules of the tab Neuron.
+
+    Neuron shows one query token, whereas the other tabs pin a row, which may span several tokens.
+    """
 
     def rows(self, trace: Any, page: Any) -> Groups:
-        """Return the query tokens of each row that the other tabs show."""
+        """Return the query tokens of each row in the other tabs."""
         return query_groups(trace, page.heads.kind, page.options)
 
     def settle(self, trace: Any, state: NeuronState, page: Any, host: Any) -> NeuronState:
-        """Return the state with the query token of the pinned row."""
+        """Return the state with the query token that belongs to the pinned row."""
         return replace(state, row=query_of(self.rows(trace, page), row=page.heads.row, query=state.row))
 
     def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
-        """Pin the row of the query that was chosen; only where the row says too little, name the query itself."""
+        """Return the address parameters that pin the row of the chosen query.
+
+        The query itself is added only if it is not its row's first token.
+        """
         query = view.get("row")
         row = None if query is None else row_of(shown.rows, query)
         is_told = query_of(shown.rows, row=row, query=None) == query  # by the row alone
         return texts | {"row": _text(row), "query": "" if is_told else _text(query)}
 
     def note(self, trace: Any, state: NeuronState) -> str:
-        """Say that the head is shown before it is changed, if the run changes it."""
+        """Return the note that the head is shown as it was before an intervention, if the run has one on this head."""
         return changed_head_note(trace.interventions, state.site_in(trace))
 
 
@@ -97,10 +110,10 @@ def _text(value: int | None) -> str:
 def neuron_payload(
     trace: "TraceLike", kind: "Kind", *, layer: int, head: int, view: dict[str, Any], kinds: Sequence[str] | None = None
 ) -> Payload:
-    """Make what the Neuron component draws from: float32 queries and keys, the scale, bias and mask if any.
+    """Pack the data that the Neuron component draws: float32 queries and keys, the scale, and the bias and mask if any.
 
-    Positions are those of the tokens themselves, special ones included, not merged. Raises ValueError for a head that
-    there is not, and for a trace of bare weights.
+    Positions are tokens, including special tokens, without merging. Raise ValueError for a head that does not exist, or
+    a trace that has only weights.
     """
     call = trace.call(kind, layer)
     if not 0 <= head < call.query.shape[1]:
@@ -133,7 +146,7 @@ def neuron_payload(
 
 
 def _expand(part: Tensor, call: Any, head: int) -> Tensor:
-    """Expand a bias or mask of one head, `(q_len, k_len)`, whatever axes it was stored with."""
+    """Return a bias or mask of one head as `(q_len, k_len)`, expanded from whatever shape it was stored in."""
     return part.expand(*call.query.shape[:3], call.key.shape[2])[0, head]
 
 

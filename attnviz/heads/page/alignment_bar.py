@@ -1,5 +1,7 @@
-"""Controls beside the tabs for Alignment (a language, a button that scores, sentences that have links by hand), and the
-alignment error rates that they show or compute.
+"""Controls of the tab Alignment: the language, a button that measures the methods, and sentences with links
+made by hand.
+
+Also the alignment error rates that the tab shows or computes.
 """
 
 from dataclasses import replace
@@ -26,8 +28,9 @@ _computed: "BoundedCache[tuple[str, str], dict[Aligner, float]]" = BoundedCache(
 
 
 def draw(trace: "TraceLike", against: str, model: "Model | None", host: Host) -> Host:
-    """Draw it; return the host with the language of the links by hand that the picture compares with ("" for none), and
-    with the rates of the model in that language. A trace without cross-attention has no controls.
+    """Draw the controls; return the host with the language of the links made by hand ("": none) and the error rates.
+
+    For a trace without cross-attention, no controls are drawn.
     """
     to = _draw(trace, against, model) if "cross" in trace.kinds else ""
     return replace(host, language=to, find_rates=lambda: known_rates(trace.model_id, to) if to else {})
@@ -44,7 +47,7 @@ def _draw(trace: "TraceLike", against: str, model: "Model | None") -> str:
 
 
 def _language(trace: "TraceLike", against: str) -> str:
-    """Return the language that was written, or what the visitor says it is."""
+    """Return the target language of the trace, or, if it is unknown, the language that the visitor selects."""
     if trace.to in gold_languages():
         return trace.to
     names = {"": "none"} | {to: language_name(to) for to in gold_languages()}
@@ -54,7 +57,7 @@ def _language(trace: "TraceLike", against: str) -> str:
 
 
 def _offer_scores(model: "Model", to: str, code: str) -> None:
-    """Draw a button that scores every way in this language, where there are no scores yet."""
+    """Draw a button that measures every method in this language, unless the error rates are known already."""
     if not to or known_rates(model.model_id, to):
         return
     if st.button(f"Measure on {len(gold_pairs(to))} sentences", key="score-ways"):
@@ -65,7 +68,7 @@ def _offer_scores(model: "Model", to: str, code: str) -> None:
 
 
 def _offer_sentences(trace: "TraceLike", to: str) -> None:
-    """List the sentences that have links by hand; one that is chosen is typed above, with its translation."""
+    """Draw a list of sentences that have links made by hand; choosing one types it and its translation above."""
     pairs = gold_pairs(to)
     here = next((at for at, pair in enumerate(pairs) if is_of(trace, pair)), None)
     key = "gold-sentence"
@@ -91,7 +94,7 @@ def _offer_sentences(trace: "TraceLike", to: str) -> None:
 
 
 def known_rates(model_id: str, to: str) -> "dict[Aligner, float]":
-    """Return the alignment error rate of each way of a model in a language; nothing where they are not computed."""
+    """Return the alignment error rate of each of a model's methods in a language; {} if not computed yet."""
     from attnviz.heads.alignment.numbers.alignment_errors import known_errors, rates
 
     table = known_errors(model_id)
@@ -102,9 +105,9 @@ def known_rates(model_id: str, to: str) -> "dict[Aligner, float]":
 
 
 def compute_rates(model: "Model", to: str, code: str) -> None:
-    """Compute the rates, with a bar that says how far that is.
+    """Compute the error rates while showing a progress bar.
 
-    `code` is what the model calls the language, "" if nothing. Raises ValueError with one sentence.
+    `code` is the model's name for the language, "" if it has none. Raise ValueError with a message of one sentence.
     """
     from attnviz.heads.alignment.numbers.alignment_errors import alignment_errors, rates
     from attnviz.heads.alignment.numbers.gold import gold_pairs

@@ -1,4 +1,4 @@
-"""The Heads page's state as the address asks for it, and as the visitor changes it in a component."""
+"""The state of the page Heads, as the address gives it and as the visitor changes it in a component."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -32,8 +32,8 @@ _SHOWN, _OFF = "heads-shown", "heads-off"
 
 @dataclass(frozen=True)
 class ShownTab:
-    """What the last run of the page showed: the `texts` of its link, the `rows` of other tabs as query tokens, if the
-    open tab reads them, and the `view` that the browser was sent.
+    """What the last run of the page showed: the `texts` of its link, the `rows` of the other tabs as query
+    tokens (if the open tab uses them), and the `view` that was sent to the browser.
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class ShownTab:
 
 
 def current_state(texts: Mapping[str, str], trace: TraceLike, entry: Entry, host: Host) -> HeadsPageState:
-    """Read the state that the address's texts ask for; say above the picture what they ask wrongly."""
+    """Parse the state from the address parameters, and show a note above the picture for each invalid one."""
     heads, problems = read_heads_state(texts, SiteBounds.from_trace(trace), METRICS, HeadsState(**entry.start))
     there = {f"{one.query_segment}-{one.key_segment}": one.name for one in quadrants(trace, heads.kind)}
     there = there if len(there) > 1 else {}
@@ -70,7 +70,7 @@ def _heads_off(trace: TraceLike) -> tuple[Any, list[Head]]:
 
 
 def remember_view(view: Mapping[str, Any]) -> None:
-    """Remember the view that the browser is sent."""
+    """Remember the view that was sent to the browser."""
     st.session_state[_SHOWN] = replace(_shown(), view=view)
 
 
@@ -79,7 +79,7 @@ def _shown() -> ShownTab:
 
 
 def adopt(picture: Picture) -> Callable[[], None]:
-    """Return the callback that takes over what was chosen in a picture's component: it becomes the address."""
+    """Return the callback that writes what was chosen in a picture's component into the address."""
     return partial(_adopt, picture)
 
 
@@ -99,7 +99,7 @@ def _adopt(picture: Picture) -> None:
 
 
 def _switch(sites: tuple[tuple[str, int, int], ...]) -> None:
-    """Switch heads off and on as the component has them."""
+    """Switch heads off and on as reported by the component."""
     shapes, before = st.session_state.get(_OFF, ({}, []))
     heads = {(kind, at, head) for kind, (n, m) in shapes.items() for at in range(n) for head in range(m)}
     wanted = sorted(Head(*site) for site in sites if site in heads)  # type: ignore[arg-type]  # a kind that is there

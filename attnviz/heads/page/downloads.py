@@ -1,4 +1,4 @@
-"""What the Heads page hands out besides its picture: the map in Plotly, the numbers as a table, the whole trace."""
+"""What the page Heads offers besides its picture: the Plotly figure, the table of weights, and the trace as a file."""
 
 import tempfile
 from collections.abc import Callable
@@ -27,9 +27,9 @@ _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head 
 
 
 def draw_downloads(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
-    """Draw the Plotly figure and the table, where they are asked for, and a button that downloads the whole trace.
+    """Draw the Plotly figure and the table if they are switched on, and a button that downloads the whole trace.
 
-    Draw nothing where a lesson covers any of the picture's maps.
+    Draw nothing if a lesson hides any of the picture's maps.
     """
     if picture.is_covered:
         return
@@ -46,7 +46,9 @@ def draw_downloads(whole: "Whole", picture: "HeadsPicture", view: HeadsState) ->
 
 
 def _part(name: str, view: HeadsState, draw: Callable[[], Any]) -> None:
-    """Draw what a switch of the picture opens below it, brought into view, with a button that closes it."""
+    """Draw the figure or table that a switch opens below the picture, scroll to it, and offer a button that
+    closes it.
+    """
     key = f"below-{name}"
     scroll_when_opened(key, is_open=getattr(view, name))
     if not getattr(view, name):
@@ -86,7 +88,7 @@ def _numbers(drawn: "tuple[Maps, str]", view: HeadsState):
 
 
 def npz(trace: "Trace | BareWeights") -> bytes:
-    """Write the trace as a file's content."""
+    """Return the trace as the content of an npz file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
         save(trace, path)

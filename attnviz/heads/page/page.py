@@ -1,4 +1,4 @@
-"""What the open tab of the Heads page shows of a trace."""
+"""The content of the open tab on the page Heads."""
 
 import logging
 from collections.abc import Callable
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 def host_of(trace: TraceLike) -> Host:
-    """Return what this page does for its pictures: its caches, and the alignment error rates of the model."""
+    """Return the services that this page offers to its pictures: caches, and the model's alignment error rates."""
     return Host(
         is_strict=False, cached=get_or_make, find_maps=_find_known_maps, language=trace.to,
         find_rates=lambda: alignment_bar.known_rates(trace.model_id, trace.to),
@@ -41,9 +41,10 @@ def host_of(trace: TraceLike) -> Host:
 
 
 def draw(trace: TraceLike, page: HeadsPageState, request: Request | None, host: Host) -> HeadsPicture | None:
-    """Draw the tab that is open; of the Heads tab, return the picture, whose maps can be taken along.
+    """Draw the open tab.
 
-    `request` is what was run, None for a visitor's own weights.
+    For the tab Heads, return the picture, so that its maps can be downloaded. `request` is the run that is shown, or
+    None for a visitor's own weights.
     """
     layout.warn(*registry.refusals())
     model = None if request is None else traces.model(request.entry.name)
@@ -76,8 +77,10 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None, host: 
 
 
 def _make_until_stopped(trace: TraceLike, page: HeadsPageState, make: Callable[[], Payload]) -> Payload | None:
-    """Make a tab's picture; None if the visitor has stopped it. Only tabs that compute every head's map can be stopped
-    here. Pictures of a visitor's own file cannot be: Streamlit's cache, which keeps them, cannot draw a bar.
+    """Make a tab's picture; return None if the visitor stopped it.
+
+    Only tabs that compute every head's map can be stopped here. Pictures of an uploaded file cannot, because
+    Streamlit's cache, which keeps them, cannot draw a progress bar.
     """
     if trace.from_file or page.tab not in ("heads", "links", "model"):
         return make()
@@ -87,10 +90,10 @@ def _make_until_stopped(trace: TraceLike, page: HeadsPageState, make: Callable[[
 
 
 def _find_known_maps(model: "Model", trace: "Trace") -> "KnownMaps":
-    """Find a model's own maps (`W_o` and those of its residual stream) once for all visitors, or why it has none.
+    """Find a model's linear maps (`W_o` and those of the residual stream), or why they are unknown.
 
-    The maps to a large vocabulary take room, so that few models' are kept. `trace` is what they are found on where the
-    model does not know the words of our text, as toys do not.
+    The result is shared by all visitors; only few are kept, because the maps to a large vocabulary take memory. The
+    maps are found on `trace` if the model's vocabulary lacks the words of our own text, as for toy models.
     """
     try:
         return _find_maps(model.model_id, "", model, None)

@@ -1,4 +1,4 @@
-"""What a link to the Heads page carries: the open tab, and the state of each tab's picture."""
+"""State of the page Heads in a link: the open tab, and the state of each tab's picture."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,11 +30,11 @@ def _states_at_first() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class HeadsPageState(PageState):
-    """The open `tab`, and the state of each tab, by the tab's name.
+    """The open `tab`, and the state of each tab by its name.
 
-    `quadrant` is "whole", or one such as "0-1": queries of the first segment, keys of the second. `against` is the
-    language of the links by hand that Alignment compares with, where the model does not say what it writes. `linked`
-    are the names that the address has brought.
+    `quadrant` is "whole", or for example "0-1": queries of the first segment and keys of the second. `against` is the
+    language of the links made by hand that Alignment uses if the target language is unknown. `linked` are the names of
+    the parameters that the address contained.
     """
 
     tab: str = declare("heads", _read_tab)
@@ -45,43 +45,43 @@ class HeadsPageState(PageState):
 
     @property
     def heads(self) -> HeadsState:
-        """The state of the tab Heads, which the other tabs share in part."""
+        """The state of the tab Heads, parts of which the other tabs share."""
         return self.states["heads"]
 
     @property
     def open(self) -> Any:
-        """The state of the tab that is open."""
+        """The state of the open tab."""
         return self.states[self.tab]
 
     @property
     def segments(self) -> tuple[int, int] | None:
-        """The segments of queries and keys that the quadrant holds; None for all."""
+        """The segments of queries and keys that the quadrant selects; None for all."""
         query, _, key = self.quadrant.partition("-")
         return (int(query), int(key)) if key else None
 
     @property
     def options(self) -> MapOptions:
-        """How the maps of the kind that is looked at are asked for."""
+        """The map options for the kind in focus."""
         return self.heads.options(self.heads.kind, self.segments)
 
     def to_params(self) -> dict[str, str]:
-        """Write the fields of every tab as the texts that a link carries."""
+        """Return the fields of every tab as address parameters."""
         tabs = registry.tabs(PAGE)
         written = [write(state, registry.names_in_address(tabs[tab])) for tab, state in self.states.items()]
         return {name: text for texts in (*written, write(self)) for name, text in texts.items()}
 
 
 def write_report(picture: Picture, view: Mapping[str, Any]) -> dict[str, str]:
-    """Write what a browser reports of a picture as the texts that a link carries."""
+    """Return what a browser reports about a picture as address parameters."""
     return write_view(picture.state_type, view, registry.names_in_address(picture))
 
 
 def read_page_state(
     texts: Mapping[str, str], trace: TraceLike, heads: HeadsState, quadrants: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[HeadsPageState, tuple[Problem, ...]]:
-    """Read what texts ask for on a trace that has these quadrants, and a sentence for each that cannot be followed.
+    """Parse the page's state from address parameters, and return it with a message for each invalid one.
 
-    What other tabs' pictures share with the Heads picture, such as kind and pinned row, is as `heads` has it.
+    Fields that other tabs share with the Heads picture, such as the kind and the pinned row, are taken from `heads`.
     """
     problems: list[Problem] = []
     states: dict[str, Any] = {"heads": heads}

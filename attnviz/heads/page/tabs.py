@@ -1,4 +1,4 @@
-"""The tabs of the Heads page: the row that they are chosen from. Only the open one is computed."""
+"""The row of tabs on the page Heads. Only the open tab is computed."""
 
 from collections.abc import Mapping
 
@@ -22,10 +22,10 @@ def titles() -> Mapping[str, str]:
 
 
 def bar(entry: Entry) -> Mapping[str, str]:
-    """Draw the row of tabs; return the texts that the address holds for the page. A picture that needs a decoder is
-    offered if the model has a decoder, or if a link asks for the tab.
+    """Draw the row of tabs; return the address parameters of the page.
 
-    It is rendered before the model runs, so that the browser paints it meanwhile.
+    A picture that needs a decoder is offered if the model has one, or if a link asks for the tab. The row is drawn
+    before the model runs, so that the browser shows it meanwhile.
     """
     texts = persistent.texts()
     shown = open_tab(texts)
@@ -42,10 +42,10 @@ def bar(entry: Entry) -> Mapping[str, str]:
 
 
 def open_tab(texts: Mapping[str, str]) -> str:
-    """Return the tab that texts ask for; Heads for a tab that does not exist."""
+    """Return the tab that the address parameters name; "heads" if there is no such tab."""
     return texts["tab"] if texts["tab"] in registry.tabs(_PAGE) else "heads"
 
 
 def needs_whole_trace(texts: Mapping[str, str]) -> bool:
-    """Check whether the picture that texts ask for needs logits and hidden states."""
+    """Return whether the picture in the address needs logits and hidden states."""
     return registry.tabs(_PAGE)[open_tab(texts)].needs_whole_trace(texts)

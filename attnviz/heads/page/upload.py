@@ -1,8 +1,8 @@
-"""A visitor's own weights: a file in the place of the model, as long as the page is open.
+"""A visitor's own weights from a file, shown in place of a model for as long as the page is open.
 
-All visitors' weights share one room (`cache.pictures.ROOM`, with what is made of them), and their files another
-(`streamlit_internals`): where either is full a note says so, and the typed texts stay. Files are read one at a time, so
-that the memory for reading is needed once.
+The weights of all visitors share one memory limit (`cache.pictures.ROOM`, which includes what is computed from them),
+and their files another (`streamlit_internals`). If a limit is reached, a note says so. Files are read one at a time, so
+that the memory for reading is needed only once.
 """
 
 import hashlib
@@ -47,7 +47,7 @@ _NOT_RUN = "The changes above do not apply to your file."
 
 
 def picker() -> "BareWeights | None":
-    """Draw the place where a file is uploaded; its weights, or None where there is no file that can be read."""
+    """Draw the file upload; return its weights, or None if there is no readable file."""
     taken_away = st.session_state.setdefault(_TAKEN_AWAY, 0)
     with st.popover("Your own tensors", icon=":material/upload_file:", key="own-tensors"):
         file = st.file_uploader(
@@ -74,7 +74,7 @@ def picker() -> "BareWeights | None":
 
 
 def _say_whose(name: str) -> None:
-    """Say above the picture that it is not the bar's sentence; the style sheet greys the bar meanwhile."""
+    """Say above the picture that it does not show the sentence in the bar, which the style sheet greys out."""
     st.session_state[_NAME] = name
     with (
         current_page().above,
@@ -86,17 +86,17 @@ def _say_whose(name: str) -> None:
 
 
 def _take_away() -> None:
-    """Empty the file uploader by drawing another one."""
+    """Empty the file uploader by drawing a new one."""
     st.session_state[_TAKEN_AWAY] += 1
 
 
 def caption() -> str:
-    """Name the file for captions, in the place of a model."""
+    """Return the words that name the file in captions, in place of a model."""
     return f"weights from {display(st.session_state[_NAME])}"
 
 
 def entry() -> Entry:
-    """Return an entry that starts at the first head of the file's first kind."""
+    """Return a catalogue entry for the file, whose view starts at the first head of the first kind."""
     return Entry("own-tensors", Path(), "Your own tensors", ())
 
 
@@ -114,7 +114,10 @@ def _read(digest: str, name: str, _content: bytes) -> "BareWeights":
 
 
 def finish(trace: "BareWeights", page: "HeadsPageState") -> None:
-    """Draw notes and status bar; there is no model to speak of, and no link that could carry the file."""
+    """Draw the notes and the status bar.
+
+    For a file there is no model to describe, and no link that could contain it.
+    """
     kind = page.heads.kind
     queries, keys = len(trace.query_tokens(kind)), len(trace.key_tokens(kind))
     persistent.publish()

@@ -1,4 +1,4 @@
-"""Methods that align words by attention, and their errors against links drawn by hand.
+"""Methods that align words by attention, and their error rates against links made by hand.
 
-This folder knows tensors and models. It knows no picture and no page.
+This folder may import tensors and models, but no picture and no page.
 """

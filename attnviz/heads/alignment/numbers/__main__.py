@@ -1,7 +1,7 @@
-"""`python -m attnviz.heads.alignment.numbers [--write] [language …]`: how well each way of aligning words does.
+"""Measure how well each method aligns words: `python -m attnviz.heads.alignment.numbers [--write] [language …]`.
 
-With `--write` the table goes to `assets/alignments/errors/`, where the Heads page finds it, maximum flow included: some
-minutes.
+With `--write`, write the table to `assets/alignments/errors/`, from which the page Heads reads it. The maximum flow
+makes this take some minutes.
 """
 
 import os
@@ -12,7 +12,10 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
 
 
 def main(asked: Sequence[str]) -> int:
-    """Print the table for the translator that comes along; the exit status is 2 for a language without alignments."""
+    """Print the table for the shipped translator.
+
+    Return exit status 2 for a language without alignments made by hand.
+    """
     from attnviz.heads.alignment.numbers.alignment_errors import alignment_errors, write_errors
     from attnviz.heads.alignment.numbers.gold import gold_languages, gold_pairs
     from attnviz.models.catalogue import translator

@@ -1,6 +1,6 @@
-"""Alignment errors of each way of reading a translator's cross-attention, against links made by hand.
+"""Alignment error rates of each method that reads a translator's cross-attention, against links made by hand.
 
-`python -m attnviz.heads.alignment.numbers [language …]` prints the table for the translator that comes along.
+`python -m attnviz.heads.alignment.numbers [language …]` prints the table for the shipped translator.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ Progress = Callable[[float], object]  # called with the share that is done
 
 
 class _Counted:
-    """The links that each way finds in the sentences so far, and those made by hand."""
+    """The links that each method has found in the sentences so far, and the links made by hand."""
 
     def __init__(self) -> None:
         self.found: dict[Aligner, set[NumberedLink]] = {}
@@ -38,14 +38,13 @@ def alignment_errors(
     with_flow: bool = False,
     progress: Progress = lambda share: None,
 ) -> pd.DataFrame:
-    """Compute the alignment error rate, 0 to 1, of each way (a row) in each language (a column), best first by their
-    mean.
+    """Compute the alignment error rate, 0 to 1, of each method (row) in each language (column), best first.
 
-    A rate is of all sentences' links together. Each sentence is read with its translation by hand as the target. Ways
-    that this model's architecture does not allow (`NotPlain`) are left out; the diagonal, which asks no model, is there
-    to compare with. `pairs`: of each language, those that come along for what the model writes if None. `with_flow`
-    adds maximum flow, which takes many times as long as all others together. Raises ValueError where there are none,
-    or for a model without cross-attention.
+    Rows are sorted by their mean. A rate pools the links of all sentences. Each sentence is read with its translation
+    by hand as the target. Methods that this model's architecture does not allow (`NotPlain`) are left out; the
+    diagonal, which uses no model, is included for comparison. `pairs` are sentence pairs by language; None means the
+    shipped pairs for the model's languages. `with_flow` adds the maximum flow, which takes many times as long as all
+    other methods. Raise ValueError if there are no pairs, or if the model has no cross-attention.
     """
     if "cross" not in model.kinds:
         raise ValueError(f"{model.name} has no cross-attention, so it does not align words.")
@@ -81,7 +80,7 @@ def _rates(
 
 
 def found_links(known: KnownMaps, trace: Trace, *, with_flow: bool = False) -> dict[Aligner, frozenset[Link]]:
-    """Find the links of a sentence by each way, the diagonal last."""
+    """Return the word links in a sentence that each method finds, the diagonal last."""
     found = {way: word_links(scores, trace, reading=way.reading) for way, scores in all_scores(known, trace)}
     if with_flow:
         mixes = [mix.set_residual(0.5) for mix in attention_mixes(trace)]
@@ -92,13 +91,13 @@ def found_links(known: KnownMaps, trace: Trace, *, with_flow: bool = False) -> d
 
 
 def _diagonal(trace: Trace) -> frozenset[Link]:
-    """Link each word to the one as far into the source: the result of word order alone, for any model."""
+    """Link each target word to the source word at the same relative position, as a baseline that uses no model."""
     src, tgt = (len(words_of(tokens)) for tokens in (trace.sentences[0].src, trace.sentences[0].tgt))
     return frozenset(((2 * number + 1) * src // (2 * tgt), number) for number in range(tgt))
 
 
 def known_errors(model_id: str) -> pd.DataFrame | None:
-    """Read the shipped table of `alignment_errors` for these weights; None without one."""
+    """Read the shipped table of `alignment_errors` for these weights; None if there is none."""
     path = ERRORS / f"{model_id}.tsv"
     if path not in ERRORS.glob("*.tsv"):  # which an id with a path in it never is
         return None
@@ -106,7 +105,7 @@ def known_errors(model_id: str) -> pd.DataFrame | None:
 
 
 def write_errors(table: pd.DataFrame, model_id: str) -> Path:
-    """Write the table of these weights, to four digits, and delete those of other weights."""
+    """Write the table for these weights with four decimals, and delete the tables for other weights."""
     ERRORS.mkdir(exist_ok=True)
     for other in ERRORS.glob("*.tsv"):
         other.unlink()
@@ -116,7 +115,7 @@ def write_errors(table: pd.DataFrame, model_id: str) -> Path:
 
 
 def rates(table: pd.DataFrame, to: str) -> dict[Aligner, float]:
-    """Return the rate of each way in a language; none where the table does not have that language."""
+    """Return the error rate of each method in a language; {} if the table does not have the language."""
     if to not in table:
         return {}
     sites = table[["layer", "head"]].astype(object).where(table[["layer", "head"]].notna(), None)

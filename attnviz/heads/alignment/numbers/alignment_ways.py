@@ -1,7 +1,7 @@
-"""Ways of reading a word alignment from a model: a quantity, its layer and head, and its scores.
+"""Methods of reading a word alignment from a model, and their scores of source tokens.
 
-Attention weights; their norms, ‖α f(x)‖, what is really written (Kobayashi et al. 2020); attribution, what a source
-token adds to the logit of the word that comes out; and rollout and ALTI, through all layers.
+The methods are attention weights; the norms ‖α f(x)‖ of what a head writes (Kobayashi et al. 2020); attribution, the
+contribution of a source token to the logit of the output word; and rollout and ALTI, which combine all layers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,8 +33,8 @@ Scores = Float[Tensor, "rows k_len"]
 
 
 class Aligner(NamedTuple):
-    """One way of aligning: its quantity, of which layer and head (None: of all), and whether a row is read as its input
-    or its output.
+    """An alignment method: its quantity, layer and head (None: all), and whether a row stands for its input or
+    its output.
     """
 
     method: str
@@ -45,8 +45,9 @@ class Aligner(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KnownMaps:
-    """The linear maps of a model: of its whole stream, and the `W_o` of each site; each with the reason where it is
-    unknown.
+    """The linear maps of a model: those of its residual stream, and `W_o` of each site.
+
+    An unknown map is replaced by the reason why it is unknown.
     """
 
     stream: ResidualMaps | NotPlain
@@ -54,12 +55,12 @@ class KnownMaps:
 
     @classmethod
     def find(cls, model: Model, trace: Trace) -> "KnownMaps":
-        """Find the maps by a pass or two over the trace's first sentence."""
+        """Find the maps by one or two passes over the trace's first sentence."""
         stream = residual_maps(model, trace)
         return cls(stream, stream.outputs if isinstance(stream, ResidualMaps) else output_maps(model, trace))
 
     def missing_reason(self, method: str) -> str:
-        """Say why a model has no scores by this method, as the end of a sentence; "" where it has."""
+        """Return why a model has no scores by this method, as the end of a sentence; "" if it has them."""
         if method.startswith("norm"):
             whys = (
                 found.why for site, found in self.outputs.items() if isinstance(found, NotPlain) and _is_cross(site)
@@ -78,7 +79,7 @@ class KnownMaps:
 
 
 def ways(known: KnownMaps, trace: TraceLike) -> tuple[Aligner, ...]:
-    """List every way that a model with cross-attention allows."""
+    """Return every alignment method that a model with cross-attention supports."""
     layers, heads = trace.shape("cross")
     found: list[Aligner] = []
     if not known.missing_reason("attribution"):  # it is to the token that comes out, and has no other reading
@@ -92,7 +93,7 @@ def ways(known: KnownMaps, trace: TraceLike) -> tuple[Aligner, ...]:
 
 
 def scores(way: Aligner, known: KnownMaps, trace: TraceLike, *, item: int = 0) -> Scores:
-    """Compute each row's score of each source token by a way. Raises ValueError where the model does not allow it."""
+    """Compute each row's score for each source token by a method. Raise ValueError if the model does not support it."""
     if why := known.missing_reason(way.method):
         raise ValueError(f"This model has no scores by {way.method}: {why}.")
     if way.method == "one head":
@@ -114,7 +115,7 @@ def scores(way: Aligner, known: KnownMaps, trace: TraceLike, *, item: int = 0) -
 
 
 def all_scores(known: KnownMaps, trace: Trace) -> Iterator[tuple[Aligner, Scores]]:
-    """Yield scores by every way; those of one map are computed once."""
+    """Yield the scores of every method. Methods that share a map share its computation."""
     made: dict[tuple[str, int | None, int | None], Tensor] = {}
     for way in ways(known, trace):
         if way[:3] not in made:
@@ -123,12 +124,12 @@ def all_scores(known: KnownMaps, trace: Trace) -> Iterator[tuple[Aligner, Scores
 
 
 def _sum(made: Mapping[tuple[str, int | None, int | None], Tensor]) -> Tensor:
-    """Sum the attribution of all layers."""
+    """Return the sum of the attribution over all layers."""
     return torch.stack([one for (method, _, _), one in made.items() if method == "attribution"]).sum(dim=0)
 
 
 def _norms(known: KnownMaps, trace: Trace, layer: int, head: int | None, item: int) -> Tensor:
-    """Return ‖α f(x)‖ of each token through one head, or of the sum over all heads of the layer."""
+    """Return ‖α f(x)‖ for each row and source token, for one head or for the sum of the layer's heads."""
     site = Site("cross", layer)
     own = known.outputs[site]
     assert isinstance(own, OutputMap)

@@ -1,7 +1,7 @@
-"""Word alignments made by hand: sure and possible links between a sentence and its translation (Och and Ney 2003).
+"""Word alignments made by hand: sure and possible links in a sentence and its translation (Och and Ney 2003).
 
-A table names the words by their text, not by number, so that it stays right when a tokenizer changes;
-`assets/alignments/README.md` has the notation and what was linked.
+The tables name words by their text and not by number, so that they stay valid if a tokenizer changes.
+`assets/alignments/README.md` describes the notation and the rules for linking.
 """
 
 import re
@@ -26,7 +26,7 @@ _PART = re.compile(r"([^#]+)(?:#([1-9]\d*))?")
 
 @dataclass(frozen=True)
 class GoldLinks:
-    """Links of words, numbered as `word_alignment.word_links` numbers them; every sure one is possible."""
+    """Links made by hand, with words numbered as in `word_alignment.word_links`. Every sure link is also possible."""
 
     sure: frozenset[Link]
     possible: frozenset[Link]
@@ -34,7 +34,7 @@ class GoldLinks:
 
 @dataclass(frozen=True)
 class GoldPair:
-    """A sentence, its translation into `to`, and what is linked in them, by places in the texts."""
+    """A sentence, its translation into the language `to`, and the links made by hand, as character positions."""
 
     to: str
     src_text: str
@@ -43,9 +43,9 @@ class GoldPair:
     possible: tuple[SpanLink, ...]
 
     def links(self, trace: Trace, item: int = 0) -> GoldLinks:
-        """Find the links between the words of a trace of this very pair: two words are linked where parts of them are.
+        """Return the links as word numbers of a trace with the same two sentences.
 
-        Raises ValueError for a trace of other sentences.
+        Two words are linked if parts of them are. Raise ValueError if the trace has other sentences.
         """
         sentence = trace.sentences[item]
         if (sentence.src_text, sentence.tgt_text) != (self.src_text, self.tgt_text):
@@ -57,7 +57,7 @@ class GoldPair:
 
 @cache
 def gold_pairs(to: str) -> tuple[GoldPair, ...]:
-    """Return the shipped pairs of a language. Raises ValueError for a language without any."""
+    """Return the shipped sentence pairs for a language. Raise ValueError for a language without any."""
     path = FOLDER / f"{to}.tsv"
     if path not in FOLDER.glob("*.tsv"):
         raise ValueError(f"There are no word alignments for {to!r}; there are for {', '.join(gold_languages())}.")
@@ -65,14 +65,12 @@ def gold_pairs(to: str) -> tuple[GoldPair, ...]:
 
 
 def gold_languages() -> tuple[str, ...]:
-    """Languages that word alignments come along for."""
+    """Return the languages for which the package includes word alignments."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.tsv")))
 
 
 def read_gold(path: Path) -> tuple[GoldPair, ...]:
-    """Read a table of sentences, their translations and links between them. Raises ValueError naming the first bad
-    line.
-    """
+    """Read a table of sentences, translations and links. Raise ValueError, which names the line, for a bad line."""
     try:
         lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
@@ -112,12 +110,12 @@ def _pair(line: str, to: str) -> GoldPair:
 
 
 def _spans(side: str, text: str) -> tuple[Span, ...]:
-    """Find the parts of one side of a link; parts are joined by +."""
+    """Return the character spans of one side of a link, whose parts are joined by +."""
     return tuple(_span(part, text) for part in side.split("+"))
 
 
 def _span(part: str, text: str) -> Span:
-    """Find a part: words that stand together, with _ for a space, and #2 for their second occurrence."""
+    """Return the character span of a part: consecutive words with _ for a space, and #2 for the second occurrence."""
     match = _PART.fullmatch(part)
     if not match:
         raise ValueError(f"{part!r} is neither a word nor a word with its number, such as the#2.")
@@ -147,7 +145,7 @@ def _number_links(links: Sequence[SpanLink], src: Sequence[Span], tgt: Sequence[
 
 
 def _overlapping_words(parts: Sequence[Span], words: Sequence[Span]) -> list[int]:
-    """Return the numbers of the words that share a character with a part."""
+    """Return the indices of the words that share a character with a part."""
     return [
         number
         for number, (start, end) in enumerate(words)

@@ -1,7 +1,7 @@
-"""Attention flow (Abnar and Zuidema 2020): how much could come through from each token, if shares were pipes.
+"""Attention flow (Abnar and Zuidema 2020): the maximum flow from each token, with attention shares as edge capacities.
 
-Edges carry what rollout's steps mix, and each pair of a row and a token is a maximum flow of its own. So these numbers
-are no shares: a row's sum to more than 1. Never less than rollout, which is one flow that the pipes allow.
+The capacities are the shares that rollout mixes. Each pair of a row and a token is a maximum-flow problem of its own,
+so the values of a row sum to more than 1. A value is never less than rollout, which is one feasible flow.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ _Node = tuple[str, int, int]  # stack, height and position
 
 
 def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contributions:
-    """Compute the flow from one row of the last layer to each source token and to each token of its own text, 0 to 1.
+    """Compute the flow from one row of the last layer to each source token and to each target token, 0 to 1.
 
-    Without `target` only the source's are computed.
-    Raises ValueError for a text of more than `MOST` tokens, and for a row that there is not.
+    Without `target`, only the flow to the source is computed. Raise ValueError for a text of more than `MOST` tokens,
+    or a row that does not exist.
     """
     length = max(max(mix.read.shape) for mix in mixes)
     if length > MOST:
@@ -40,7 +40,7 @@ def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contribu
 
 
 def _pipes(mixes: Sequence[Mix]) -> "nx.DiGraph":
-    """Build a node for each position before and after each sublayer; edges lead back to the text."""
+    """Build the flow network: a node for each position before and after each sublayer, with edges back to the text."""
     import networkx as nx  # a fifth of a second, which other pictures need not wait for
     from networkx.algorithms.flow import build_residual_network
 
@@ -81,7 +81,9 @@ def _height(mixes: Sequence[Mix], stack: str) -> int:
 
 
 def _width(mixes: Sequence[Mix], stack: str) -> int:
-    """Positions of a stack's text; a memory whose encoder is not known is its own."""
+    """Return the number of positions in a stack's text; without a known encoder, that of the keys in
+    cross-attention.
+    """
     if stack == "decoder":
         return next((len(mix.read) for mix in mixes if mix.kind == "decoder_self"), 0)
     return next((mix.read.shape[1] for mix in mixes if mix.kind != "decoder_self"), 0)

@@ -1,7 +1,8 @@
-"""Word alignment from scores of source tokens for each row: the source word of each target word, and the error of that.
+"""Word alignment from a score for each row and source token, and the alignment error rate.
 
-A row may be read as the word that goes in or the word that comes out of it: the same map is right or wrong by that
-(Chen et al. 2020). Scores of pieces become those of words: summed over a source word, averaged over a target word.
+A row can stand for the word that goes into the decoder or the word that comes out; the choice decides whether a map
+aligns correctly (Chen et al. 2020). Scores of token pieces are summed over a source word and averaged over a target
+word.
 """
 
 from collections.abc import Collection, Hashable
@@ -24,7 +25,7 @@ Reading = Literal["out", "in"]
 
 
 def attention_scores(trace: TraceLike, *, layer: int | None = None, item: int = 0) -> Float[Tensor, "rows k_len"]:
-    """Average the weights of a layer's cross-attention heads, or of all of them."""
+    """Return the mean weights of the cross-attention heads in one layer, or in all layers."""
     attn = trace.attn("cross", item=item) if layer is None else trace.attn("cross", layer=layer, item=item)[None]
     return attn.mean(dim=(0, 1))
 
@@ -32,10 +33,10 @@ def attention_scores(trace: TraceLike, *, layer: int | None = None, item: int = 
 def attribution_scores(
     maps: ResidualMaps, trace: Trace, *, layer: int | None = None, item: int = 0
 ) -> Float[Tensor, "rows k_len"]:
-    """Return what cross-attention of a layer, or of all, adds through each source token to the logit of each row's
-    output.
+    """Return the contribution of each source token through cross-attention to the logit of each row's output.
 
-    Zeros for a row that puts out nothing. Below 0 where a token speaks against it.
+    The contribution is that of one layer, or of all layers. It is 0 for a row without an output token, and negative if
+    the source token makes the output less likely.
     """
     layers = range(trace.shape("cross")[0]) if layer is None else (layer,)
     out = trace.output_tokens("cross", item) or ()
@@ -55,10 +56,10 @@ def word_links(
     null: bool = False,
     item: int = 0,
 ) -> frozenset[Link]:
-    """Link each target word to its best source word; special tokens can be no word's source.
+    """Link each target word to the source word with the highest score. Special tokens never count as words.
 
-    `reading` says which word a row stands for: the one that comes "out" of it or the one that goes "in". With `null` a
-    word has no link of which the special tokens have most.
+    `reading` says whether a row stands for the word that comes "out" or goes "in". With `null`, a word has no link if
+    the special tokens have the highest score.
     """
     words = word_scores(scores, trace, reading=reading, item=item)
     *_, src = words.shape
@@ -72,9 +73,9 @@ def word_links(
 def word_scores(
     scores: Float[Tensor, "rows k_len"], trace: TraceLike, *, reading: Reading = "out", item: int = 0
 ) -> Float[Tensor, "words src_words_and_null"]:
-    """Scores of words: summed over a source word's tokens, averaged over a target word's rows.
+    """Return scores of words: summed over the tokens of a source word, averaged over the rows of a target word.
 
-    The last column is of all special tokens together. NaN for a word that no row stands for.
+    The last column is the sum over all special tokens. A word for which there is no row has NaN.
     """
     sentence = trace.sentences[item]
     shift = 1 if reading == "out" else 0  # of a token's place in the target against its row
@@ -92,10 +93,10 @@ def word_scores(
 def alignment_error(
     links: Collection[Hashable], sure: Collection[Hashable], possible: Collection[Hashable] = ()
 ) -> float:
-    """Compute the alignment error rate, 0 to 1: 1 − (|A∩S| + |A∩P|) / (|A| + |S|) with S among P (Och and Ney 2003).
+    """Compute the alignment error rate 1 − (|A∩S| + |A∩P|) / (|A| + |S|), 0 to 1 (Och and Ney 2003).
 
-    Links of many sentences are told apart by whatever else stands in them, such as the sentence's number.
-    Raises ValueError where there is neither a link nor a sure one.
+    A are the links found, S the sure and P the possible links, which include S. Links of several sentences must contain
+    the sentence's number to be distinct. Raise ValueError if there is neither a found nor a sure link.
     """
     found, certain = set(links), set(sure)
     allowed = certain | set(possible)
@@ -105,5 +106,5 @@ def alignment_error(
 
 
 def words_of(tokens: tuple[Token, ...]) -> list[tuple[int, ...]]:
-    """Positions of each word's tokens, in the order in which links count them; special tokens are none."""
+    """Return the token positions of each word, in the order in which links number words, without special tokens."""
     return [group for group in word_groups(tokens) if not tokens[group[0]].is_special]
