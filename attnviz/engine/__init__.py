@@ -1,4 +1,4 @@
-"""Models on other machines: the service that runs them, and the client that asks it. Ray is used here.
+"""The engine runs models on other machines: a service that runs them on Ray, and a client that sends it requests.
 
-The engine knows models and traces. It knows no page and no visitor.
+This folder builds on models and traces. It uses no page and no visitor.
 """

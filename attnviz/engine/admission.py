@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from attnviz.engine.exchange import RefusedError
 
-_LATELY = 0.3  # what the newest answer's seconds count
-_LONGEST_PAUSE = 10  # seconds of a refused caller's pause, at most
+_LATELY = 0.3  # weight of the newest answer in the running average
+_LONGEST_PAUSE = 10  # seconds that a refused caller is asked to wait, at most
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of a replica: it holds at most `waiting` requests, and no more than it should answer within `wait_seconds`
-    of when they were sent; at most `batch` run together, after the first has waited `batch_seconds` for others.
+    """Limits of a replica.
+
+    It holds at most `waiting` requests, and no more than it should answer within `wait_seconds` after they were sent.
+    At most `batch` requests run together, after the first has waited `batch_seconds` for others.
     """
 
     waiting: int = 32
@@ -26,20 +28,21 @@ class Limits:
 class Admission:
     """The requests in a replica, and an estimate of how long they will take. It belongs to one event loop.
 
-    What an operation takes is learned from each answer: the seconds since it came in, shared with all that were before
-    it. So batches, and whatever else the machine does, are in it.
+    The duration of an operation is learned from each answer: the seconds since the request came in, divided among all
+    requests that were inside before it. So the estimate includes batching and whatever else the machine does.
     """
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._seconds: dict[str, float] = {}  # of an answer, by operation
+        self._seconds: dict[str, float] = {}  # estimated seconds of an answer, by operation
         self._inside: Counter[str] = Counter()
 
     def enter(self, operation: str, *, sent: float, until: float) -> "Admitted":
-        """Admit a request. `sent` and `until` are when it was sent and is wanted, in seconds since 1970.
+        """Admit a request that was sent at `sent` and must be answered by `until`, both in seconds since 1970.
 
-        Raises RefusedError (429, with the seconds after which there should be room) for one that would come too late.
-        Where nothing else is to be done, every request is let in: else one slow answer could shut the door for good.
+        Raises RefusedError (429, with the seconds to wait before the next try) if the answer would come too late. When
+        nothing else is running, every request is admitted, because otherwise one slow answer could block all later
+        requests.
         """
         count, own = self._inside.total(), self.seconds_of(operation)
         expected = own + sum(each * self.seconds_of(name) for name, each in self._inside.items())
@@ -51,13 +54,13 @@ class Admission:
         return Admitted(operation, time.monotonic(), own / expected if expected else 1 / (count + 1))
 
     def leave(self, entry: "Admitted", *, is_answered: bool) -> None:
-        """Remove an admitted request; one that was answered updates the estimate."""
+        """Remove an admitted request; if it was answered, update the estimate."""
         self._inside[entry.operation] -= 1
         if is_answered:
             self.learn(entry.operation, entry.share * (time.monotonic() - entry.began))
 
     def seconds_of(self, operation: str) -> float:
-        """Estimate the seconds of one operation; the slowest known one's for an operation that never ran."""
+        """Return the estimated seconds of an operation; the largest known estimate for an operation that never ran."""
         return self._seconds.get(operation, max(self._seconds.values(), default=0.0))
 
     def learn(self, operation: str, seconds: float) -> None:
@@ -68,9 +71,7 @@ class Admission:
 
 @dataclass(frozen=True)
 class Admitted:
-    """An admitted request; `share` is its part of the seconds until its answer, which it shares with those before
-    it.
-    """
+    """An admitted request; `share` is its part of the time until its answer, which includes the requests before it."""
 
     operation: str
     began: float
@@ -78,5 +79,5 @@ class Admitted:
 
 
 def _age(sent: float) -> float:
-    """Return the seconds since a request was sent; a sender's clock that is ahead gives 0."""
+    """Return the seconds since a request was sent, or 0 if the sender's clock is ahead."""
     return max(0.0, time.time() - sent)

@@ -1,4 +1,4 @@
-"""The engine as one ASGI application in one process: a model after another, and the list of them."""
+"""The engine as one ASGI application in one process: a route for each model, and the list of models."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,12 +17,14 @@ HEALTH = "/-/healthz"  # Ray's own name for it
 
 
 def path_of(name: str) -> str:
-    """Return a model's part of the URL: its name, with other signs than `A-Za-z0-9._-` replaced."""
+    """Return a model's part of the URL: its name, with characters other than `A-Za-z0-9._-` replaced by `-`."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
 
 
 def paths_of(names: Iterable[str]) -> dict[str, str]:
-    """Map each model's name to its path. Raises ValueError where two would have the same, and for none at all."""
+    """Map each model's name to its path. Raises ValueError if two models would get the same path, or if there is no
+    model.
+    """
     found: dict[str, str] = {}
     for name in names:
         if (path := path_of(display_name(name))) in found.values():
@@ -34,17 +36,17 @@ def paths_of(names: Iterable[str]) -> dict[str, str]:
 
 
 def model_list(paths: Mapping[str, str]) -> dict[str, Any]:
-    """Return the answer to `GET /models`: names as the engine was started with, and their paths."""
+    """Return the answer to `GET /models`: the display names of the models, and their paths."""
     return {"models": [{"name": display_name(name), "path": path} for name, path in paths.items()]}
 
 
 def display_name(name: str) -> str:
-    """Return the name that the dashboard shows: a hub id or a shipped model's as it is, a folder's last part."""
+    """Return the name that the dashboard shows: the last part of a folder's path, and any other name unchanged."""
     return Path(name).name if Path(name).is_dir() else name
 
 
 def engine_app(services: Mapping[str, ModelService], *, token: str = "") -> Starlette:
-    """Build the ASGI application from services by their paths."""
+    """Build the ASGI application from services, a mapping from path to service."""
 
     async def healthy(_: Request) -> Response:
         return PlainTextResponse("success")

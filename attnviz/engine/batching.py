@@ -1,6 +1,6 @@
-"""Run requests that came while the model was busy as one batch.
+"""Run requests that arrive while the model is busy as one batch.
 
-Ray has this too (`serve.batch`), but only inside a cluster; this one is the same in a single process, and in tests.
+Ray has the same (`serve.batch`), but only inside a cluster; this code also works in a single process and in tests.
 """
 
 import asyncio
@@ -22,9 +22,10 @@ Made = TypeVar("Made")
 
 
 class Batcher(Generic[Item, Made]):
-    """A queue in front of `run(items)`, which answers at most `most` items at a time, in their order. Where it returns
-    an exception for an item, that item's `submit` raises it. The first item of a batch waits `seconds` for others. It
-    belongs to one event loop.
+    """A queue in front of `run(items)`, which gets at most `most` items at a time and returns their answers in order.
+
+    If `run` returns an exception for an item, that item's `submit` raises it. The first item of a batch waits `seconds`
+    for others. The queue belongs to one event loop.
     """
 
     def __init__(
@@ -35,7 +36,7 @@ class Batcher(Generic[Item, Made]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, key: Hashable, item: Item) -> Made:
-        """Return the answer to an item, which may run together with others of the same key."""
+        """Return the answer to an item, which may run in a batch with other items that have the same key."""
         future: asyncio.Future[Made] = asyncio.get_running_loop().create_future()
         if key in self._waiting:
             self._waiting[key].append((item, future))
@@ -65,10 +66,10 @@ class Batcher(Generic[Item, Made]):
 
 
 def batch_key(model: Model, operation: str, asked: Message) -> Hashable | None:
-    """Return the key that requests share if they can run as one batch; None for one that runs alone.
+    """Return a key that is equal for requests that can run as one batch, or None for a request that must run alone.
 
-    A translator's sentences into one language do, where the model writes the target; an encoder's single sentences.
-    Nothing may be done to such a run: interventions know the positions of one sentence.
+    Sentences to translate into one language can share a batch if the model writes the target; so can single sentences
+    of an encoder. Runs with interventions cannot, because their positions belong to one sentence.
     """
     if operation != "trace" or asked.meta.get("interventions"):
         return None
@@ -83,7 +84,7 @@ def batch_key(model: Model, operation: str, asked: Message) -> Hashable | None:
 
 
 def run_together(model: Model, asked: Sequence[Message]) -> list[bytes]:
-    """Answer requests of one key, in their order."""
+    """Answer requests that have the same batch key, in their order."""
     if len(asked) == 1:
         return [OPERATIONS["trace"](model, asked[0])]
     texts, how = [one.meta["args"][0] for one in asked], asked[0].meta["how"]

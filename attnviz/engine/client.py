@@ -1,5 +1,6 @@
-"""HTTP client of an engine: it retries after growing pauses, waits where the engine asks it to, and stops at a
-deadline.
+"""HTTP client of an engine.
+
+It retries with growing pauses, waits as long as the engine asks it to, and stops at a deadline.
 """
 
 import random
@@ -17,25 +18,25 @@ from attnviz.extras import needs
 if TYPE_CHECKING:
     import httpx
 
-ADDRESS = "ATTNVIZ_ENGINE"  # the variable with its address
-_SECONDS = 60.0  # that an answer may take
+ADDRESS = "ATTNVIZ_ENGINE"  # environment variable with the engine's address
+_SECONDS = 60.0  # longest time for an answer
 _PAUSE, _LONGEST_PAUSE = 0.1, 2.0
-_GONE_AFTER, _DOWN_AFTER = 3.0, 20.0  # seconds without any answer, and with none but a proxy's that has no replica
+_GONE_AFTER, _DOWN_AFTER = 3.0, 20.0  # seconds without any answer; with answers only of a proxy without replicas
 _GONE = "The engine that runs this server's models does not answer."
-_LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # seconds between looks whether it is back
+_LOOK_AGAIN, _SELDOMEST = 1.0, 8.0  # shortest and longest seconds between checks whether the engine is back
 
 
 class EngineGoneError(ConnectionError, ValueError):
-    """No engine answers, or not in time."""
+    """No engine answers, or it does not answer in time."""
 
 
 class OtherWeightsError(ValueError):
-    """The engine's model of that name has other weights than it had."""
+    """The engine's model of this name no longer has the same weights."""
 
 
 @dataclass
 class Engine:
-    """An engine at an address. Safe to use from many threads; `seconds` is what an answer may take."""
+    """An engine at an address. Many threads may use it; `seconds` is the longest time for an answer."""
 
     address: str
     token: str = field(default="", repr=False)
@@ -53,7 +54,7 @@ class Engine:
 
     @property
     def is_there(self) -> bool:
-        """Whether the engine answers; one that has gone is asked again at growing intervals."""
+        """Whether the engine answers. After a failure, the engine is asked again at growing intervals."""
         with self._lock:
             if not self._gone_since:
                 return True
@@ -68,17 +69,21 @@ class Engine:
         self._http.close()
 
     def models(self) -> tuple[str, ...]:
-        """Return the names of its models, from its last answer. Raises EngineGoneError where it never did."""
+        """Return the names of the engine's models, from its latest answer.
+
+        Raises EngineGoneError if the engine has never answered.
+        """
         return tuple(self._known_paths())
 
     def description(self, name: str) -> ModelOnEngine:
-        """Ask for the description of a model. Raises ValueError for one that it has not."""
+        """Request the description of a model. Raises ValueError if the engine does not have the model."""
         response = self._request("GET", f"{self._path(name)}/about", b"", {})
         return ModelOnEngine.from_json(response.json())
 
     def ask(self, name: str, operation: str, message: Message, *, weights: str = "") -> bytes:
-        """Send a message to an operation and return the bytes of the answer. Raises what the model itself would, and
-        EngineGoneError.
+        """Send a message to an operation and return the bytes of the answer.
+
+        Raises the errors that the model raises, and EngineGoneError.
         """
         headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
         response = self._request("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
@@ -113,7 +118,7 @@ class Engine:
         return (httpx.HTTPError,)
 
     def _request(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> "httpx.Response":
-        """Send one request, and repeat it until it is answered. Raises EngineGoneError at its deadline."""
+        """Send one request and repeat it until it is answered. Raises EngineGoneError at the deadline."""
         if not self.is_there:
             raise EngineGoneError(_GONE)
         pause, until, patience = _PAUSE, time.time() + self.seconds, _Patience()
@@ -124,7 +129,9 @@ class Engine:
                 self._is_back()
                 _require_answer(response)
                 return response
-            wait = pause * random.uniform(0.7, 1.3)  # so that clients that were cut off together do not return together
+            wait = pause * random.uniform(
+                0.7, 1.3
+            )  # so that clients that lost the connection together do not retry together
             if response is not None and response.status_code == 429:
                 wait = max(wait, min(_retry_after(response), _LONGEST_PAUSE))
             if time.time() + wait > until:
@@ -138,7 +145,7 @@ class Engine:
     def _try_once(
         self, method: str, path: str, body: bytes, headers: dict[str, str], until: float
     ) -> "httpx.Response | None":
-        """Send a request once; None where nothing answers: a replica died, or the network is down."""
+        """Send a request once; return None if nothing answers, because a replica died or the network is down."""
         try:
             seconds, headers = max(0.1, until - time.time()), {**headers, SENT: f"{time.time():.3f}"}
             return self._http.request(method, f"{self.address}{path}", content=body, headers=headers, timeout=seconds)
@@ -159,14 +166,15 @@ class Engine:
 
 @dataclass
 class _Patience:
-    """The time in which one request has met silence, or only a proxy without replicas."""
+    """How long one request has got no answer at all, or only answers of a proxy without replicas."""
 
     silent_since: float = 0.0
     down_since: float = 0.0
 
     def is_over(self, response: "httpx.Response | None") -> bool:
-        """Check whether that is too long, after this answer or this silence; an answer "wait" (429) resets both
-        clocks.
+        """Return whether the request has waited too long, given the latest response (None: no answer).
+
+        A response "wait" (429) resets both clocks.
         """
         now, is_busy = time.monotonic(), response is not None and response.status_code == 429
         self.silent_since = 0.0 if response is not None else self.silent_since or now
@@ -183,8 +191,8 @@ def _http(token: str) -> "httpx.Client":
 
 
 def _is_retryable(response: "httpx.Response") -> bool:
-    """Check whether to repeat a request: the engine is busy, or Ray answers for a replica that died or is not up
-    yet.
+    """Check whether to repeat a request: the engine is busy, or Ray answers for a replica that died or is still
+    starting.
     """
     return response.status_code == 429 or (response.status_code != 200 and not refusal_of(response.content)[0])
 
@@ -197,7 +205,7 @@ def _retry_after(response: "httpx.Response") -> float:
 
 
 def _require_answer(response: "httpx.Response") -> None:
-    """Raise the error that a refusal names; return for an answer."""
+    """Raise the error that a refusal names; return if the response is an answer."""
     if response.status_code == 200:
         return
     sentence, kind = refusal_of(response.content)

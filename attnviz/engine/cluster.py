@@ -1,6 +1,6 @@
-"""The engine on Ray Serve: a group of replicas for each model, which Ray starts, watches and starts again.
+"""The engine on Ray Serve: for each model a group of replicas, which Ray starts, watches and restarts.
 
-Ray is imported here alone, and only when an engine is started.
+Only this file imports Ray, and only when an engine is started.
 """
 
 import os
@@ -19,21 +19,21 @@ from attnviz.engine.service import ModelService, require_token
 from attnviz.engine.serving import EngineSettings, load, require_port, say
 
 NAMESPACE = "attnviz"
-_SECONDS = 120  # of a request without a deadline: then Ray gives up
+_SECONDS = 120  # Ray's time limit for a request without a deadline
 
 
 def run(settings: EngineSettings) -> None:
-    """Start Ray and the models, and serve until a signal stops it; SIGHUP loads every model again, replica by replica.
+    """Start Ray and the models, and serve until a signal arrives. SIGHUP reloads every model, replica by replica.
 
-    Raises ValueError, with one sentence, for a port that is taken and for a model that cannot be loaded.
+    Raises ValueError, with a message of one sentence, if the port is taken or a model cannot be loaded.
     """
-    require_port(settings.host, settings.port)  # Ray's proxy would look for one for a minute, and fail far from here
+    require_port(settings.host, settings.port)  # without this, Ray's proxy tries for a minute and fails unclearly
     import ray  # pyright: ignore[reportMissingImports]  # the extra `cluster`
     from ray import serve  # pyright: ignore[reportMissingImports]
 
     stop, again = threading.Event(), threading.Event()
     start(settings)
-    for number in (signal.SIGTERM, signal.SIGINT):  # Ray has set its own by now, which end in a core dump
+    for number in (signal.SIGTERM, signal.SIGINT):  # replaces Ray's own handlers, which end in a core dump
         signal.signal(number, lambda *_: stop.set())
     signal.signal(signal.SIGHUP, lambda *_: again.set())
     try:
@@ -52,11 +52,11 @@ def run(settings: EngineSettings) -> None:
 
 
 def start(settings: EngineSettings) -> None:
-    """Start Ray on this machine, and its HTTP proxy."""
+    """Start Ray and its HTTP proxy on this machine."""
     import ray  # pyright: ignore[reportMissingImports]  # the extra `cluster`
     from ray import serve  # pyright: ignore[reportMissingImports]
 
-    os.environ.update(door.variables(paths_of(settings.models)))  # which Ray's processes inherit
+    os.environ.update(door.variables(paths_of(settings.models)))  # inherited by Ray's processes
     ray.init(
         num_cpus=max(1, len(settings.models)) * settings.most_replicas + 1,
         object_store_memory=settings.memory_mb << 20,
@@ -72,8 +72,10 @@ def start(settings: EngineSettings) -> None:
 
 
 def deploy(settings: EngineSettings, generation: int = 0) -> None:
-    """Put every model behind its path. Another `generation` replaces the replicas one after another, while the others
-    answer. Raises ValueError where one does not come up.
+    """Deploy every model at its path.
+
+    A new `generation` replaces the replicas one after another, while the others answer. Raises ValueError if a model
+    does not start.
     """
     from ray import serve  # pyright: ignore[reportMissingImports]
 
@@ -91,7 +93,7 @@ def deploy(settings: EngineSettings, generation: int = 0) -> None:
 
 
 def _replica(settings: EngineSettings) -> Any:
-    """Return the Ray deployment of a model: replicas, queue and resources."""
+    """Return the Ray deployment of a model, with its number of replicas, queue and resources."""
     from ray import serve  # pyright: ignore[reportMissingImports]
 
     limits = settings.limits
@@ -122,7 +124,7 @@ def _replica(settings: EngineSettings) -> Any:
 
 
 class _Replica:
-    """A model in a process of its own."""
+    """A model in its own process."""
 
     def __init__(self, name: str, settings: EngineSettings, generation: int) -> None:
         self.generation = generation
@@ -136,7 +138,7 @@ class _Replica:
 
 
 class _Index:
-    """The list of models."""
+    """The Ray deployment that answers with the list of models."""
 
     def __init__(self, paths: Mapping[str, str], token: str) -> None:
         self._said, self._token = model_list(paths), token
@@ -151,6 +153,6 @@ class _Index:
 
 
 def _reason(error: Exception) -> str:
-    """Return the last line of Ray's error that names an error, which is the model's own."""
+    """Return the last line of Ray's error message that names an error, which is the model's own error."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "Error" in line), lines[-1] if lines else "no reason was given")

@@ -1,6 +1,4 @@
-"""Description of a model that the engine sends once, so that the dashboard need not ask again: names, sizes,
-vocabulary.
-"""
+"""The description of a model (names, sizes, vocabulary), which the engine sends once to the dashboard."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,19 +15,21 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True)
 class RemoteRules:
-    """The ids that end a text, and those that are never written."""
+    """The ids that end a text, and the ids that are never generated."""
 
     ends: frozenset[int]
     suppressed_ids: tuple[int, ...] = ()
 
     def forbid(self, logits: Tensor) -> Tensor:
-        """Return logits `(batch, vocab_size)` with the ids that are never written at minus infinity."""
+        """Return logits `(batch, vocab_size)` with minus infinity for the ids that are never generated."""
         return forbid_ids(logits, self.suppressed_ids)
 
 
 @dataclass(frozen=True)
 class ModelOnEngine:
-    """A model in the engine: `device` and `dtype` of its computation, and `padding`, its padding token."""
+    """Description of a model on the engine; `device` and `dtype` are where and how it runs, `padding` its padding
+    token.
+    """
 
     name: str
     model_id: str
@@ -44,11 +44,11 @@ class ModelOnEngine:
     dtype: str
     padding: Token
     vocabulary: RemoteRules
-    has_chat: bool = False  # an older engine does not say
+    has_chat: bool = False  # missing in the description from an older engine
 
     @classmethod
     def describe(cls, model: Model, name: str) -> "ModelOnEngine":
-        """Describe a model, under the name that the engine was started with."""
+        """Describe a model under the name with which the engine was started."""
         suppressed = getattr(model.vocabulary, "suppressed_ids", ())
         return cls(
             name, model.model_id, model.writes, bool(getattr(model, "writes_logits", model.writes)), model.inputs,
@@ -58,13 +58,13 @@ class ModelOnEngine:
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON types."""
+        """Return the description as plain JSON types."""
         rules = {"ends": sorted(self.vocabulary.ends), "suppressed_ids": list(self.vocabulary.suppressed_ids)}
         return asdict(self) | {"inputs": self.inputs.name, "vocabulary": rules}
 
     @classmethod
     def from_json(cls, said: Any) -> "ModelOnEngine":
-        """Read what `to_json` wrote. Raises ValueError for anything else."""
+        """Read the result of `to_json`. Raises ValueError for anything else."""
         try:
             rules = RemoteRules(frozenset(said["vocabulary"]["ends"]), tuple(said["vocabulary"]["suppressed_ids"]))
             shapes = {kind: (int(layers), int(heads)) for kind, (layers, heads) in said["shapes"].items()}

@@ -1,7 +1,8 @@
-"""Admission control in Ray's proxy: reject what cannot be answered in time before Ray has any work with it.
+"""Admission control in Ray's proxy: reject requests that cannot be answered in time before Ray does any work on them.
 
-Ray's own bounds count requests, whatever each takes; and to refuse one in a replica costs nearly as much as an answer.
-The proxy imports this by itself, and no model: `PROXY_VARIABLE` names `middlewares`.
+Ray's own limits only count requests, however long each takes, and refusing a request in a replica costs nearly as much
+as answering it. The proxy process imports this file, which imports no model; `PROXY_VARIABLE` names the function
+`middlewares`.
 """
 
 import os
@@ -17,21 +18,23 @@ from attnviz.engine.exchange import DEADLINE, SENT, RefusedError
 
 PROXY_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
 _MODELS_VARIABLE = "ATTNVIZ_ENGINE_PATHS"
-_ANY_NUMBER = 1_000_000  # how many may wait is Ray's business
+_ANY_NUMBER = 1_000_000  # no limit here: Ray limits the number of waiting requests
 
 
 def variables(paths: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables that Ray's proxy needs, for models behind these paths."""
+    """Return the environment variables for Ray's proxy, with the paths of the models."""
     return {PROXY_VARIABLE: f"{__name__}.{middlewares.__name__}", _MODELS_VARIABLE: ",".join(paths.values())}
 
 
 def middlewares() -> list[Middleware]:
-    """Return the middlewares that Ray's proxy loads by the name in `PROXY_VARIABLE`."""
+    """Return the middlewares of Ray's proxy, which finds this function by its name in `PROXY_VARIABLE`."""
     return [Middleware(EngineDoor, os.environ.get(_MODELS_VARIABLE, "").split(","))]
 
 
 class EngineDoor:
-    """ASGI middleware of an engine. Each of the models has an admission of its own, for all replicas."""
+    """ASGI middleware of an engine that admits or rejects requests; each model has one `Admission` for all its
+    replicas.
+    """
 
     def __init__(self, app: ASGIApp, models: list[str]) -> None:
         self._app = app
@@ -63,8 +66,10 @@ class EngineDoor:
 
 
 def _time(headers: Headers, name: str) -> float:
-    """Read a time from a header; where it is missing or no number, now for `SENT` and infinity for others: the replica
-    refuses those.
+    """Read a time from a header.
+
+    A missing or invalid header gives the current time for `SENT` and infinity for others, because the replica refuses
+    such a request.
     """
     try:
         return float(headers[name])

@@ -1,4 +1,4 @@
-"""The shipped translator with an engine: its passes run there, and here while no engine answers."""
+"""The shipped translator with an engine: passes run on the engine, or locally while no engine answers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -17,9 +17,9 @@ Made = TypeVar("Made")
 
 
 class EngineTranslator(Translator):
-    """A translator that is loaded here and runs on an engine that has the same weights.
+    """A translator that is loaded locally and runs on an engine with the same weights.
 
-    Whole passes go there; what needs its layers, or writes a token at a time, is computed here, from the same weights.
+    Whole passes run on the engine. Whatever needs the model's layers, or generates token by token, is computed locally.
     """
 
     def __init__(self, here: Translator, engine: Engine) -> None:
@@ -28,32 +28,32 @@ class EngineTranslator(Translator):
         self._remote: RemoteModel | None = None
 
     def trace(self, text: str, **how: Any) -> Trace:
-        """Trace a text as a translator does, on the engine."""
+        """Trace a text like `Translator.trace`, on the engine if possible."""
         return self._prefer_engine(
             lambda there: there.trace(text, **how), lambda: super(EngineTranslator, self).trace(text, **how)
         )
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """Run a trace's sentences again as a translator does; here, with a probe that cannot travel."""
+        """Run a trace's sentences again like `Translator.rerun`; locally if the probe cannot be sent to the engine."""
         return self._prefer_engine(
             lambda there: there.rerun(trace, probe), lambda: super(EngineTranslator, self).rerun(trace, probe)
         )
 
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Compute logits of edited copies as a translator does, on the engine."""
+        """Compute the logits of edited copies like `Translator.logits_under`, on the engine if possible."""
         return self._prefer_engine(
             lambda there: there.logits_under(trace, edits, rows=rows),
             lambda: super(EngineTranslator, self).logits_under(trace, edits, rows=rows),
         )
 
     def translate(self, text: Any, **how: Any) -> Any:
-        """Translate as a translator does, on the engine."""
+        """Translate like `Translator.translate`, on the engine if possible."""
         return self._prefer_engine(
             lambda there: there.translate(text, **how), lambda: super(EngineTranslator, self).translate(text, **how)
         )
 
     def _prefer_engine(self, there: Callable[[RemoteModel], Made], here: Callable[[], Made]) -> Made:
-        """Return the engine's answer; compute it here where no engine answers or this one cannot be asked."""
+        """Return the engine's result, or compute it locally if no engine answers or the request cannot be sent."""
         try:
             if (remote := self._remote_model()) is not None:
                 return there(remote)
@@ -64,7 +64,7 @@ class EngineTranslator(Translator):
         return here()
 
     def _remote_model(self) -> RemoteModel | None:
-        """Return the model of this name and these weights on the engine; None where it has none."""
+        """Return the engine's model with this name and these weights, or None if the engine has no such model."""
         if not self._engine.is_there:
             return None
         if self._remote is None and self.name in self._engine.models():

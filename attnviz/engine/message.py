@@ -1,6 +1,7 @@
-"""The two forms of data between dashboard and engine: a saved trace, or arrays with some JSON.
+"""The two formats of data between dashboard and engine: a saved trace, or a message of JSON and arrays.
 
-Both are npz without pickle, read as a stranger's file is. A trace inside a message is one array, its file's bytes.
+Both are npz without pickle, read like a file from an untrusted source. A trace inside a message is one array that holds
+the bytes of its file.
 """
 
 import io
@@ -18,19 +19,22 @@ from attnviz.guards.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
 from attnviz.tracing import storage
 from attnviz.tracing.trace import Trace
 
-MOST_BYTES = 512 << 20  # of one message, which is not compressed
+MOST_BYTES = 512 << 20  # size limit for one message, uncompressed
 _META = "meta"
 
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """JSON types in `meta`, numbers in `tensors`, by name."""
+    """JSON data in `meta`, and tensors by name in `tensors`."""
 
     meta: Mapping[str, Any] = field(default_factory=dict)
     tensors: Mapping[str, Tensor] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
-        """Encode it as the body of a request or an answer. Raises ValueError for what does not travel."""
+        """Encode the message as the body of a request or an answer.
+
+        Raises ValueError for data that cannot be encoded as JSON.
+        """
         file = io.BytesIO()
         try:
             said = json.dumps(dict(self.meta), default=index)  # NumPy's whole numbers as Python's
@@ -42,7 +46,7 @@ class Message:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Message":
-        """Decode what `to_bytes` wrote. Raises ValueError with one sentence for anything else."""
+        """Decode a message from `to_bytes`. Raises ValueError, with a message of one sentence, for anything else."""
         try:
             file = Archive(io.BytesIO(content), most=min(MOST_BYTES, len(content)))
             arrays = file.arrays(file.keys)
@@ -54,19 +58,19 @@ class Message:
             raise ValueError(f"The body is not a message of attnviz ({first_line(error)}).") from error
 
     def trace(self, name: str = "trace") -> Trace:
-        """Return the trace of that name. Raises ValueError where there is none."""
+        """Return the trace with this name. Raises ValueError if the message does not have it."""
         if name not in self.tensors:
             raise ValueError(f"The message lacks the trace {name!r}.")
         return storage.from_bytes(self.tensors[name].numpy().tobytes())
 
 
 def pack_trace(trace: Trace) -> Tensor:
-    """Return a trace as an array of a message."""
+    """Return a trace as an array of bytes for a message."""
     return torch.frombuffer(bytearray(storage.to_bytes(trace)), dtype=torch.uint8)
 
 
 def strip_numbers(trace: Trace) -> Trace:
-    """Return a trace without numbers: sentences, info and interventions, which suffice to run the same tokens again."""
+    """Return a trace without tensors: sentences, info and interventions, which suffice to run the same tokens again."""
     return replace(trace, calls={}, contexts={}, layers={}, memory=None, logits=None)
 
 

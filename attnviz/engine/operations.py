@@ -1,7 +1,7 @@
 """The operations of the engine: each takes a message and returns the bytes of an answer.
 
-None keeps anything of a run, so that any replica can answer, and answer again. Bad input is a ValueError, or what torch
-says a RuntimeError, each with one sentence.
+No operation keeps state, so that any replica can answer, and answer a repeated request. Bad input raises ValueError,
+and an error inside torch is a RuntimeError, each with a message of one sentence.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,9 +26,9 @@ from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Choose, Sampling, likeliest_ids
 from attnviz.transformer.probe import Probe
 
-_LOGITS_BYTES = 8 << 20  # of what is written ahead at a time
+_LOGITS_BYTES = 8 << 20  # most bytes of logits for the tokens that are generated ahead
 _AHEAD = 16  # tokens
-STATE = "choose.state"  # of the generator, before a run and after it
+STATE = "choose.state"  # state of the random generator, before and after a run
 
 
 def trace(model: Model, asked: Message) -> bytes:
@@ -39,8 +39,8 @@ def trace(model: Model, asked: Message) -> bytes:
 
 
 def rerun(model: Model, asked: Message) -> bytes:
-    """Run one pass over the sentences of a trace with a probe; random numbers continue where the last pass left
-    them.
+    """Run one pass over a trace's sentences with a probe, and return the new trace and the states of random
+    generators.
     """
     probe = probes.read(asked.meta["probe"], asked.tensors)
     again = _require_trace(model.rerun(asked.trace(), probe))
@@ -49,7 +49,7 @@ def rerun(model: Model, asked: Message) -> bytes:
 
 
 def logits_under(model: Model, asked: Message) -> bytes:
-    """Compute the logits of copies of a sentence, each with its own row of edits."""
+    """Compute the logits of copies of a sentence, each copy with its own row of edits."""
     edits = probes.read(asked.meta["probe"], asked.tensors)
     if not isinstance(edits, Edits):
         raise ValueError("Copies of a run differ by edits, and the message has none.")
@@ -57,7 +57,7 @@ def logits_under(model: Model, asked: Message) -> bytes:
 
 
 def stepwise(model: Model, asked: Message) -> bytes:
-    """Decode, and return every step."""
+    """Decode step by step and return every step."""
     choose, more = read_choice(asked.meta["choose"], asked.tensors, model.device), {}
     with cuts_are_shown():
         found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))
@@ -67,11 +67,11 @@ def stepwise(model: Model, asked: Message) -> bytes:
 
 
 def ahead(model: Model, asked: Message) -> bytes:
-    """Compute logits `(steps, batch, vocab_size)` after a prefix, and after the tokens that follow it greedily:
-    `chosen`.
+    """Compute logits `(steps, batch, vocab_size)` after a prefix and after the greedy tokens `chosen` that follow it.
 
-    The prefix is fed as it was fed before, in as many pieces, so that a cache holds the same; `rows` are those of the
-    batch that are still there. With no prefix the answer is how a text begins, and how many positions there are.
+    The prefix is fed in the same pieces as before, so that a cache holds the same; `rows` are the batch rows that are
+    still running. Without a prefix, the answer is the ids that each text begins with, and the model's number of
+    positions.
     """
     said, reading = asked.meta, probes.read(asked.meta["reading"], asked.tensors)
     with torch.inference_mode():
@@ -83,7 +83,7 @@ def ahead(model: Model, asked: Message) -> bytes:
 
 
 def translate(model: Any, asked: Message) -> bytes:
-    """Translate texts; the answer has the translations, and notes on each."""
+    """Translate texts; the answer holds the translations, and notes on each."""
     notes: list[tuple[int, str]] = []
     how = _options(asked)
     if hasattr(model, "translate"):
@@ -113,7 +113,7 @@ OPERATIONS: Mapping[str, Operation] = {
 
 
 def roundings(probe: Probe | None) -> list[Rounding]:
-    """Return the parts of a probe that draw random numbers, in order."""
+    """Return the parts of a probe that use random numbers, in order."""
     if isinstance(probe, Chain):
         return [found for each in probe.probes for found in roundings(each)]
     return [probe] if isinstance(probe, Rounding) else []
@@ -154,13 +154,14 @@ def _write_ahead(writer: TextGenerator, asked: Message, probe: Probe | None) -> 
 
 
 def ahead_of(logits: Tensor, most: int) -> int:
-    """Return how many tokens to write at a time: few for a large vocabulary, since the logits of each are sent."""
+    """Return how many tokens to generate ahead; few for a large vocabulary, because the logits of each are sent."""
     return max(1, min(_AHEAD, most, _LOGITS_BYTES // max(1, 4 * logits.numel())))
 
 
 def describe_choice(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[str, Any]:
-    """Encode a choice as JSON types; a generator's state goes into `tensors`. Raises CannotTravelError for any
-    other.
+    """Encode how decoding chooses tokens as JSON types; a random generator's state goes into `tensors`.
+
+    Raises CannotTravelError for any other choice than greedy, sampling and beam search.
     """
     if choose is likeliest_ids:
         return {"type": "likeliest"}
@@ -174,7 +175,7 @@ def describe_choice(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[s
 
 
 def read_choice(said: Mapping[str, Any], tensors: Mapping[str, Tensor], device: torch.device) -> Choose | Beam:
-    """Decode what `describe_choice` wrote. A generator on another device than the CPU restarts from its seed."""
+    """Decode the result of `describe_choice`. A generator on another device than the CPU restarts from its seed."""
     rest = {name: value for name, value in said.items() if name not in ("type", "seed")}
     if said["type"] == "likeliest":
         return likeliest_ids

@@ -1,6 +1,6 @@
-"""Probes as messages to the engine carry them: masks, edits and rounding, one after another.
+"""Encode and decode probes for messages to the engine: masks, edits, rounding, and chains of these.
 
-What only looks on while the model's own layers compute, or needs gradients, cannot travel, and says so.
+A probe that observes the model's layers, or needs gradients, cannot be sent and raises an error.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,21 +16,21 @@ from attnviz.tracing.interventions import Chain, MaskOverride
 from attnviz.tracing.rounding import Rounding
 from attnviz.transformer.probe import Probe, Site
 
-Lengths = Iterable[tuple[int, int]]  # of queries and keys
+Lengths = Iterable[tuple[int, int]]  # pairs of query and key length
 Tensors = dict[str, Tensor]
 
 
 class CannotTravelError(AttributeError, ValueError):
-    """A request needs the model itself, which runs elsewhere; an AttributeError, too, so that `hasattr` answers
+    """A request needs the model itself, which runs on the engine. As an AttributeError, it makes `hasattr` return
     False.
     """
 
 
 def describe(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any] | None:
-    """Encode a probe as JSON types, its numbers put into `tensors`. `lengths` are those that masks are asked for, by
-    kind.
+    """Encode a probe as JSON types, with its tensors put into `tensors`.
 
-    Raises CannotTravelError for a probe of another kind.
+    `lengths` are the query and key lengths, by kind, for which masks are needed. Raises CannotTravelError for a probe
+    that cannot be sent.
     """
     if probe is None:
         return None
@@ -50,12 +50,12 @@ def describe(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tenso
 
 
 def read(said: Mapping[str, Any] | None, tensors: Mapping[str, Tensor]) -> Probe | None:
-    """Decode what `describe` wrote. Raises ValueError or KeyError for anything else."""
+    """Decode the result of `describe`. Raises ValueError or KeyError for anything else."""
     return None if said is None else _READ[said["type"]](said, tensors)
 
 
 def is_same(one: Probe | None, other: Probe | None) -> bool:
-    """Check whether two probes do the same, wherever a run begins."""
+    """Check whether two probes do the same, regardless of the position at which the run begins."""
     if isinstance(one, Chain) and isinstance(other, Chain):
         pairs = zip(one.probes, other.probes, strict=False)
         return len(one.probes) == len(other.probes) and all(is_same(*pair) for pair in pairs)
@@ -98,7 +98,7 @@ def _read_edit(said: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Edit:
 
 
 def _mask(probe: MaskOverride, lengths: Mapping[str, Lengths], tensors: Tensors) -> dict[str, Any]:
-    """Encode a mask as the tables that a run will ask for: its function stays here."""
+    """Encode a mask function as its tables for all lengths that the run will need, because functions cannot be sent."""
     kinds = {site.kind for site in probe.sites}
     wanted = {pair for kind in kinds for pair in lengths[kind]}
     tables = {pair: probe.mask(*pair) for pair in sorted(wanted)}

@@ -1,4 +1,4 @@
-"""A model that runs on an engine, with the methods of any other model: traces come back as if it had run here."""
+"""A model on an engine, with the methods of a local model: it returns the same traces as if it had run locally."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,14 +29,14 @@ from attnviz.transformer.beam import Beam
 from attnviz.transformer.decoding import Choose, Sampling, likeliest_ids
 from attnviz.transformer.probe import Kind, Probe
 
-_WORDS = 4_096  # answers about words that are kept
+_WORDS = 4_096  # cached answers of the operation `words`
 
 
 @reads_arguments
 class RemoteModel:
-    """A model on an engine. What needs its layers themselves, such as a hook on one, raises CannotTravelError."""
+    """A model on an engine. A request that needs the layers themselves, such as a hook, raises CannotTravelError."""
 
-    device, dtype = torch.device("cpu"), torch.float32  # of what comes back; where it ran, a trace's info says
+    device, dtype = torch.device("cpu"), torch.float32  # of the results; a trace's info says where the model ran
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self.name = engine, name
@@ -53,65 +53,66 @@ class RemoteModel:
 
     @property
     def about(self) -> ModelOnEngine:
-        """Its description, as the engine sent it."""
+        """The description of the model that the engine sent."""
         return self._about
 
     def __repr__(self) -> str:
-        """Describe it in two lines, for a notebook: its facts, and its methods."""
+        """Describe the model in two lines for a notebook: its facts and its methods."""
         return two_line_summary(self)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages that it can be asked to write, as codes."""
+        """Codes of the languages that the model can write."""
         return self._about.languages
 
     @property
     def own_language(self) -> str:
-        """The language that it writes by default; "" where it has none."""
+        """The language that the model writes by default, or ""."""
         return self._about.own_language
 
     @property
     def writes_logits(self) -> bool:
-        """Whether it has a head over the vocabulary."""
+        """Whether the model has a head over the vocabulary."""
         return self._about.writes_logits
 
     @property
     def has_chat(self) -> bool:
-        """Whether it takes a conversation."""
+        """Whether the model accepts a conversation."""
         return self._about.has_chat
 
     @property
     def inputs(self) -> Inputs:
-        """The texts that it reads."""
+        """The kind of texts that the model reads."""
         return self._about.inputs
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that it computes, encoder first."""
+        """The kinds of attention that the model computes, encoder first."""
         return tuple(self._about.shapes)
 
     @property
     def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Layers and heads of each kind."""
+        """Number of layers and heads of each kind."""
         return dict(self._about.shapes)
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that were learned."""
+        """Number of parameters."""
         return self._about.n_parameters
 
     @property
     def vocabulary(self) -> RemoteRules:
-        """The ids that end a text, and those that are never written."""
+        """The ids that end a text, and the ids that are never generated."""
         return self._about.vocabulary
 
     def trace(self, *texts: Any, interventions: Sequence[Intervention] = (), **how: Any) -> Trace:
-        """Run it on texts, as the model's own `trace` does. Raises what it raises, and EngineGoneError."""
+        """Run the model on texts, like a local model's `trace`. Raises the same errors, and EngineGoneError."""
         return storage.from_bytes(self._ask("trace", _texts_message(texts, how, interventions)))
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """Run one pass over the sentences of `trace`, recorded; the probe acts first. Raises CannotTravelError for a
-        probe that is more than masks, edits and rounding.
+        """Run and record one pass over the sentences of `trace`, with the probe applied.
+
+        Raises CannotTravelError for a probe other than masks, edits and rounding.
         """
         tensors: dict[str, Tensor] = {}
         said = self._describe_probe(probe, lengths_of(trace), tensors)
@@ -122,8 +123,8 @@ class RemoteModel:
         return answer.trace()
 
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Compute logits `(copies, rows, vocab_size)` of copies of the first sentence, each with one row of the
-        edits.
+        """Compute logits `(copies, rows, vocab_size)` for copies of the first sentence, each with one row of
+        the edits.
         """
         tensors: dict[str, Tensor] = {}
         said = self._describe_probe(edits, {}, tensors)
@@ -134,7 +135,7 @@ class RemoteModel:
     def stepwise(
         self, *texts: Any, choose: Choose | Beam = likeliest_ids, interventions: Sequence[Intervention] = (), **how: Any
     ) -> Iterator[Step]:
-        """Decode one token at a time, each step recorded; all of them come at once."""
+        """Decode one token at a time and record each step. The engine sends all steps at once."""
         asked = _texts_message(texts, how, interventions)
         tensors = dict(asked.tensors)
         said = operations.describe_choice(choose, tensors)
@@ -146,7 +147,9 @@ class RemoteModel:
     def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
     ) -> TextGenerator:
-        """Return a writer for the sentences of `trace`; the engine computes some tokens beyond those that it is fed."""
+        """Return a generator for the sentences of `trace`; the engine also computes some tokens ahead of those it is
+        fed.
+        """
         stepper = RemoteStepping(self._ask, trace, probe, lengths_of(trace), cached=cached, limit=limit)
         begun, positions = stepper.begin()
         return TextGenerator(stepper, begun, self.vocabulary, positions)
@@ -154,8 +157,9 @@ class RemoteModel:
     def translate(
         self, text: str | Sequence[str], *, interventions: Sequence[Intervention] = (), tell: Any = None, **how: Any
     ) -> str | list[str]:
-        """Translate greedily: a string for a string, a list for several; `tell(index, note)` receives notes on what was
-        cut.
+        """Translate greedily: a string gives a string, several give a list.
+
+        `tell(index, note)` is called with notes on texts that were truncated.
         """
         texts = [text] if isinstance(text, str) else list(text)
         asked = _texts_message((), how, interventions)
@@ -168,21 +172,21 @@ class RemoteModel:
     def write_target(
         self, text: str, *, interventions: Sequence[Intervention] = (), **how: Any
     ) -> tuple[str, tuple[str, ...]]:
-        """Translate one source; return the text, and notes on what was cut."""
+        """Translate one source; return the text, and notes if the source was truncated."""
         notes: list[str] = []
         (found,) = self.translate([text], interventions=interventions, tell=lambda _, note: notes.append(note), **how)
         return found, tuple(notes)
 
     def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Decode ids to the text that they spell, and their tokens."""
+        """Decode ids to their text and tokens."""
         return self._words(tuple(map(int, ids)), "", "")
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """Tokenize a text as the model would write it, without special tokens."""
+        """Tokenize a target text as the model would write it, without special tokens."""
         return self._words(None, text, to)[1]
 
     def padding(self, at: int = 0) -> Token:
-        """Return a `<pad>` token after `at` characters of a text."""
+        """Return a `<pad>` token that stands after `at` characters of a text."""
         return replace(self._about.padding, start=at, end=at)
 
     def is_pad(self, token: Token) -> bool:
@@ -198,7 +202,7 @@ class RemoteModel:
         try:
             return self._engine.ask(self.name, operation, message, weights=self.model_id)
         except OtherWeightsError:
-            self._learn()  # the next run is one of the new weights
+            self._learn()  # the next run uses the new weights
             self._words.cache_clear()
             raise
 
@@ -217,13 +221,13 @@ class RemoteModel:
 
 
 def lengths_of(trace: Trace) -> dict[str, Iterable[tuple[int, int]]]:
-    """Return the pairs of query and key lengths in a pass over the sentences of a trace, by kind."""
+    """Return the query and key lengths of a pass over the sentences of a trace, by kind."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     tgt = max(len(sentence.tgt_in) for sentence in trace.sentences)
     return {"encoder_self": [(src, src)], "decoder_self": [(tgt, tgt)], "cross": [(tgt, src)]}
 
 
 def _texts_message(texts: Sequence[Any], how: Mapping[str, Any], interventions: Sequence[Intervention]) -> Message:
-    """Build the message that runs texts with interventions."""
+    """Return the message that asks to run texts with interventions."""
     meta = {"args": list(texts), "how": dict(how), "interventions": serialization.descriptions(interventions)}
     return Message(meta, serialization.arrays(interventions))

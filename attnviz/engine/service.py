@@ -1,6 +1,6 @@
-"""One model behind HTTP: it checks the token and the deadline, bounds its queue, and runs a repeated request once.
+"""One model behind HTTP: it checks token and deadline, limits the queue, and runs a repeated request only once.
 
-It is the same whether Ray runs it as a replica or one process serves it (`app`).
+Ray runs it as a replica, or one process serves it (`app`); the code is the same.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from attnviz.models.protocol import Model
 from attnviz.transformer.device import OutOfDeviceMemoryError, retry_out_of_memory
 
 log = logging.getLogger(__name__)
-_KEPT_BYTES = 64 << 20  # of answers, for a client that asks again because the first answer was lost
+_KEPT_BYTES = 64 << 20  # answers kept for clients that ask again because the first answer was lost
 _LONGEST_ID = 100
 _LIMITS = Limits()
 _WARM_UP = ("I love you.", "The old man has lost the keys of a red car.")
@@ -36,7 +36,7 @@ _WARM_RUNS = 3  # of each sentence
 
 
 class ModelService:
-    """A model and its queue. It belongs to one event loop; the model runs in a thread of its own."""
+    """A model and its queue of requests. It belongs to one event loop; the model runs in its own thread."""
 
     def __init__(self, model: Model, name: str, *, token: str = "", limits: Limits = _LIMITS) -> None:
         self._model, self._token, self._limits = model, token, limits
@@ -49,8 +49,9 @@ class ModelService:
         self._kept: OrderedDict[str, asyncio.Future[bytes]] = OrderedDict()
 
     def warm_up(self) -> None:
-        """Run it until nothing runs for the first time any more, so that its first visitor is answered as fast as the
-        next; this also gives the first estimate of how long an answer takes.
+        """Run the model on sample sentences, so that the first visitor is answered as fast as the next.
+
+        This also gives the first estimate of how long an answer takes.
         """
         to = {"to": self.about.languages[0]} if self._model.inputs.has_language else {}
         asked = [Message({"args": [text], "how": to}) for text in _WARM_UP]
@@ -63,7 +64,7 @@ class ModelService:
         try:
             for one in asked:
                 OPERATIONS["trace"](self._model, one)
-        except (ValueError, RuntimeError) as error:  # a model that takes something else warms up with its first visitor
+        except (ValueError, RuntimeError) as error:  # a model with other inputs warms up with its first visitor
             log.info("%s is not warmed up: %s", self.about.name, error)
 
     async def handle(self, request: Request) -> Response:
@@ -90,14 +91,14 @@ class ModelService:
         return Response(content, media_type="application/octet-stream", headers=headers)
 
     async def _run_once(self, id_: str, run: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Return the result of `run`, or of the same request (by id) before it; a failure is not kept."""
+        """Return the result of `run`, or of an earlier request with the same id; failures are not kept."""
         if not id_:
             return await run()
         if (known := self._kept.get(id_)) is None:
             known = asyncio.ensure_future(run())
             self._kept[id_] = known
             known.add_done_callback(lambda made: self._keep(id_, made))
-        return await asyncio.shield(known)  # a client that goes away leaves its run to the next one that asks the same
+        return await asyncio.shield(known)  # if the client disconnects, the run continues for its next attempt
 
     def _keep(self, id_: str, made: "asyncio.Future[bytes]") -> None:
         if made.cancelled() or made.exception() is not None:
@@ -151,7 +152,7 @@ class ModelService:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run_batch, jobs)
 
     def _run_batch(self, jobs: Sequence["_Job"]) -> Sequence[bytes | Exception]:
-        """Run the jobs that are still in time together; where one of them is refused, run each by itself."""
+        """Run the jobs that are still in time as one batch; if one of them fails, run each alone."""
         found: list[bytes | Exception] = [RefusedError(504, _LATE, kind="late") for _ in jobs]
         going = [at for at, job in enumerate(jobs) if job.is_in_time()]
         made: Sequence[bytes | Exception] | None = None
@@ -173,7 +174,9 @@ _LATE = "The time for this request ended before the engine could begin."
 
 @dataclass(frozen=True)
 class _Job:
-    """A request that has been read; `sent` and `until` are when it was sent and is no longer wanted, by the clock."""
+    """A request whose body has been read; `sent` and `until` are when it was sent and its deadline, in seconds since
+    1970.
+    """
 
     operation: str
     body: bytes
@@ -189,7 +192,7 @@ class _Job:
 
 
 def require_token(request: Request, token: str) -> None:
-    """Compare the request's token with `token` in constant time. Raises RefusedError for another one."""
+    """Compare the request's token with `token` in constant time. Raises RefusedError for a wrong token."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if token and not hmac.compare_digest(given.encode(), token.encode()):
         raise RefusedError(401, "The engine takes requests with its token only: set ATTNVIZ_ENGINE_TOKEN to it.")

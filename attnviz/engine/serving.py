@@ -1,4 +1,4 @@
-"""Settings and start of the engine without Ray: one process under uvicorn. With Ray it is `cluster.py`."""
+"""Settings of the engine, and its start without Ray: one process under uvicorn. `cluster.py` starts it with Ray."""
 
 import socket
 import sys
@@ -16,8 +16,10 @@ from attnviz.models.protocol import Model
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """Settings of an engine: `replicas` and `most_replicas` of each model; at most `waiting` requests in the proxy's
-    queue; `threads`, `gpus` and `memory_mb` (Ray's object store) of each replica and of Ray.
+    """Settings of an engine.
+
+    `replicas` and `most_replicas` are the least and most replicas of each model, `waiting` the most requests in the
+    proxy's queue, `threads` and `gpus` belong to each replica, and `memory_mb` is the size of Ray's object store.
     """
 
     models: Sequence[str]
@@ -48,7 +50,7 @@ class EngineSettings:
 
 
 def _is_loopback(host: str) -> bool:
-    """Check whether only this machine can reach an address."""
+    """Check whether an address can be reached only from this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:  # a name, which may be of any
@@ -56,7 +58,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def load(name: str, threads: int) -> Model:
-    """Load a model that the engine can serve. Raises ValueError for one of which there are only weights to see."""
+    """Load a model that the engine can serve. Raises ValueError for a model that shows only its weights."""
     import torch
 
     from attnviz.transformer.device import exact_products
@@ -70,7 +72,7 @@ def load(name: str, threads: int) -> Model:
 
 
 def run_alone(settings: EngineSettings) -> None:
-    """Serve every model in this process, until a signal stops it."""
+    """Serve every model in this process until a signal stops it."""
     import uvicorn
 
     require_port(settings.host, settings.port)
@@ -88,13 +90,13 @@ def run_alone(settings: EngineSettings) -> None:
 
 
 def say(sentence: str) -> None:
-    """Print a line."""
+    """Print a line to standard output."""
     sys.stdout.write(f"attnviz: {sentence}\n")
     sys.stdout.flush()
 
 
 def require_port(host: str, port: int) -> None:
-    """Raise ValueError where nothing can listen on a port, before any model is loaded."""
+    """Raise ValueError if a port cannot be opened, before any model is loaded."""
     with closing(socket.socket()) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

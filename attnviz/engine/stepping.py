@@ -1,6 +1,4 @@
-"""Decoding on an engine that keeps no state: each request carries the whole prefix, and the answer some tokens beyond
-it.
-"""
+"""Decode on an engine that keeps no state: each request sends the whole prefix, each answer has some tokens ahead."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -18,9 +16,9 @@ _AHEAD = 16  # tokens at most
 
 
 class RemoteStepping:
-    """A decoder that is fed tokens and answers with the logits of the next. It belongs to one run.
+    """A remote decoder: it is fed tokens and returns the logits of the next token. It belongs to one run.
 
-    The engine goes on with its likeliest tokens; as long as these are fed, its answers are already here.
+    The engine continues with its most likely tokens; as long as these are fed, their logits are already here.
     """
 
     def __init__(
@@ -31,16 +29,18 @@ class RemoteStepping:
         self._cached, self._limit = cached, limit
         self._rows, self._pieces = list(range(len(trace.sentences))), list[int]()
         self._prefix = torch.empty(len(self._rows), 0, dtype=torch.long)
-        self._known: list[tuple[Tensor, Tensor]] = []  # what would be fed, and the logits after it
+        self._known: list[tuple[Tensor, Tensor]] = []  # the engine's next tokens, and the logits after each
         self._probe: Probe | None = None
 
     def begin(self) -> tuple[Tensor, int | None]:
-        """Return the ids that each text begins with `(batch, length)`, and the model's number of positions."""
+        """Return the ids that each text begins with, `(batch, length)`, and the model's number of positions."""
         answer = self._request([], None, 0)
         return answer.tensors["begun"], answer.meta["positions"]
 
     def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
-        """Feed the next ids `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        """Feed the next ids `(batch,)` or several `(batch, length)`, and return the logits `(batch, vocab_size)` after
+        them.
+        """
         new = (ids.unsqueeze(1) if ids.dim() == 1 else ids).cpu()
         self._prefix, self._pieces = torch.cat((self._prefix, new), dim=1), [*self._pieces, new.shape[1]]
         if self._known and probes.is_same(probe, self._probe) and torch.equal(self._known[0][0], new):
@@ -53,7 +53,7 @@ class RemoteStepping:
         return found[0]
 
     def select_rows(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch only, in this order."""
+        """Keep only these batch rows, in this order."""
         kept: Sequence[int] = rows.tolist()
         self._rows, self._prefix = [self._rows[row] for row in kept], self._prefix[kept]
         self._known = [(fed[kept], logits[kept]) for fed, logits in self._known]
@@ -73,7 +73,7 @@ class RemoteStepping:
         return Message.from_bytes(self._ask("ahead", Message(meta, tensors)))
 
     def _step_lengths(self, pieces: Sequence[int], most: int) -> dict[str, list[tuple[int, int]]]:
-        """Return query and key lengths of every step that the engine is going to make, by kind."""
+        """Return the query and key lengths, by kind, of every step that the engine will compute."""
         ends = [sum(pieces[: count + 1]) for count in range(len(pieces))]
         ends += range(ends[-1] + 1, ends[-1] + most) if ends else ()
         src = {k_len for _, k_len in self._lengths["cross"]}

@@ -1,4 +1,4 @@
-"""The steps of a decoding as one message: the encoder's part once, and a trace of the decoder's part for each."""
+"""The steps of decoding as one message: the encoder's part of the trace once, and the decoder's part of each step."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -15,7 +15,7 @@ _ENCODED = "encoded"
 
 
 def to_message(steps: Sequence[Step], more: dict[str, Tensor]) -> Message:
-    """Encode the steps, with tensors `more` in the same message."""
+    """Encode the steps as a message that also holds the tensors `more`."""
     tensors, meta = dict(more), []
     if steps:
         tensors[_ENCODED] = pack_trace(_part(steps[0].trace, of_encoder=True))
@@ -51,7 +51,7 @@ def from_message(message: Message) -> Iterator[Step]:
 
 
 def _part(trace: Trace, *, of_encoder: bool) -> Trace:
-    """Return the encoder's part of a trace, or all the rest."""
+    """Return the encoder's part of a trace, or everything else."""
     return replace(
         trace,
         calls={site: call for site, call in trace.calls.items() if (site.kind == "encoder_self") == of_encoder},

@@ -1,4 +1,4 @@
-"""The Transformer itself: attention, layers, masks, caches, decoding.
+"""The Transformer itself: attention, layers, masks, caches and decoding, in torch.
 
-This folder knows torch. It knows no token, no trace and no model.
+This folder uses no token, no trace and no pretrained model.
 """

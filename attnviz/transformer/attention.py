@@ -1,7 +1,7 @@
 """Scaled dot-product attention (Vaswani et al. 2017, equation 1) and its multi-head form (section 3.2.2).
 
-`attend` is the only attention on the main path of every model. The small functions beside it say what the
-fused kernel computes, one step each; traces and laboratories use them to make scores and weights on demand.
+`attend` is the only attention on the main path of every model. The small functions beside it compute the steps of the
+fused kernel one by one; traces and laboratories use them to get scores and weights on demand.
 """
 
 import math
@@ -20,7 +20,7 @@ Query = Float[Tensor, "batch heads q_len d_k"]
 Key = Float[Tensor, "batch heads k_len d_k"]
 Value = Float[Tensor, "batch heads k_len d_v"]
 Map = Float[Tensor, "*batch q_len k_len"]
-_ROWS = 64  # queries to a block: with fewer the kernel is called too often, with more each reads too many keys
+_ROWS = 64  # queries in a block: with fewer, the kernel is called too often; with more, each reads too many keys
 
 
 def scores(
@@ -39,7 +39,8 @@ def soft_capped(scores: Map, softcap: float | None) -> Map:
 def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None, sinks: Tensor | None = None) -> Map:
     """Apply the softmax over keys that may be attended to (True in `mask`). A row with no visible key is all zeros.
 
-    `sinks`, scores broadcastable to a column `(…, q_len, 1)`, take part and are left out: rows then sum to less than 1.
+    `sinks` are scores, broadcastable to a column `(…, q_len, 1)`, of an attention sink: they take part in the softmax
+    but are left out of the result, so that rows sum to less than 1.
     """
     if sinks is not None:
         return _softmax_with_sinks(scores if mask is None else scores.masked_fill(~mask, -math.inf), sinks)
@@ -50,38 +51,39 @@ def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None, sinks: 
 
 
 def _softmax_with_sinks(scores: Map, sinks: Tensor) -> Map:
-    """Apply the softmax with one column more, which is cut off."""
+    """Apply the softmax with an extra column for the sinks, and drop that column."""
     column = sinks.to(scores.dtype).expand(*scores.shape[:-1], 1)
     return torch.cat((scores, column), dim=-1).softmax(dim=-1)[..., :-1]
 
 
 def no_keys(mask: Bool[Tensor, "*batch q_len k_len"]) -> Bool[Tensor, "*batch q_len"]:
-    """Return True for the rows that see no key at all: their weights are zeros, and do not sum to 1."""
+    """Return True for the rows that see no key at all; their weights are zeros and do not sum to 1."""
     return ~mask.any(dim=-1)
 
 
 def context(attn: Map, value: Float[Tensor, "*batch k_len d_v"]) -> Float[Tensor, "*batch q_len d_v"]:
-    """Return the mean of the values, weighted by attn."""
+    """Return the mean of the values, weighted by `attn`."""
     return attn @ value
 
 
 def call_scores(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
-    """Compute the scores of a recorded call, its bias included, before the mask; in float32."""
+    """Compute the scores of a recorded call before the mask, including its bias, in float32."""
     raw = soft_capped(scores(call.query.float(), call.key.float(), call.scale), call.softcap)
     return raw if call.bias is None else raw + call.bias.float()
 
 
 def call_attn(call: AttentionCall) -> Float[Tensor, "batch heads q_len k_len"]:
-    """Compute the attention weights of a recorded call, before dropout, with edited ones in their places; in float32.
+    """Compute the attention weights of a recorded call before dropout, including edited weights, in float32.
 
-    As `masked_softmax`, but in the memory of the scores: at 512 tokens fresh memory costs more than the arithmetic.
+    This gives the same as `masked_softmax`, but reuses the memory of the scores: at 512 tokens, new memory costs more
+    than the arithmetic.
     """
     own = _own_attn(call)
     return own if call.edited is None else call.edited.apply_to(own)
 
 
 def _own_attn(call: AttentionCall) -> Tensor:
-    """Compute the weights that query and key of a call give."""
+    """Compute the weights from a call's query and key, without edits."""
     attn = call_scores(call).detach()
     if call.sinks is not None:
         return masked_softmax(attn, call.mask, call.sinks)
@@ -94,7 +96,7 @@ def _own_attn(call: AttentionCall) -> Tensor:
 
 
 def call_sink_weights(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]:
-    """Compute the weight of each row of a recorded call on its head's sink; in float32. Zeros without sinks."""
+    """Compute each row's weight on its head's attention sink in a recorded call, in float32. Without sinks, it is 0."""
     if call.sinks is None:
         return torch.zeros(call.query.shape[:3], device=call.query.device)
     raw = call_scores(call).detach()
@@ -106,7 +108,7 @@ def call_sink_weights(call: AttentionCall) -> Float[Tensor, "batch heads q_len"]
 def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
     """Set the scores that `mask` hides to -inf.
 
-    A mask that heads share is added to each of them: `masked_fill` is 3 to 10 times slower here, at 512 tokens.
+    A mask that all heads share is added to each head: `masked_fill` is 3 to 10 times slower here, at 512 tokens.
     """
     if mask.numel() == scores.numel():
         scores.masked_fill_(~mask, -math.inf)
@@ -117,11 +119,11 @@ def _hide_in_place(scores: Map, mask: Bool[Tensor, "..."]) -> None:
 def attend(
     call: AttentionCall, site: Site | None = None, *, probe: Probe | None = None, dropout: Dropout | None = None
 ) -> Float[Tensor, "batch heads q_len d_v"]:
-    """Compute the context of one call by PyTorch's fused kernel. Compute it by hand for edited rows, for capped scores,
-    for scores that share with a sink, for a call that is known by its scores alone, and if the kernel's gradients would
-    be NaN.
+    """Compute the context of one call with PyTorch's fused kernel.
 
-    A row with no visible key gives zeros on both paths.
+    Rows are computed without the kernel if they are edited, if scores are capped or share the softmax with a sink, if
+    only the scores of a call are known, and if the kernel's gradients would be NaN. A row with no visible key gives
+    zeros in both cases.
     """
     if site is not None:
         tell_listener(site)
@@ -137,8 +139,10 @@ def attend(
 
 
 def _would_poison(call: AttentionCall) -> bool:
-    """Check whether the fused kernel's gradients would be NaN in a whole head: those of a GPU divide by the sum of a
-    row that sees no key, and 0 · NaN reaches all keys on the way back.
+    """Check whether the fused kernel's gradients would be NaN in a whole head.
+
+    On a GPU they are divided by the sum of a row; if the row sees no key, 0 · NaN reaches all keys in the backward
+    pass.
     """
     if not torch.is_grad_enabled() or call.mask is None or call.query.device.type == "cpu":
         return False
@@ -146,7 +150,7 @@ def _would_poison(call: AttentionCall) -> bool:
 
 
 def _attend_edited(call: AttentionCall, edited: EditedWeights) -> Tensor:
-    """Compute edited rows by hand; all others stay to the bit as the kernel computes them."""
+    """Compute edited rows explicitly; all other rows are exactly what the kernel computes."""
     out = context(edited.attn.to(call.value.dtype), call.value)
     return out if bool(edited.rows.all()) else torch.where(edited.rows.unsqueeze(-1), out, _fused_attention(call))
 
@@ -189,11 +193,11 @@ class MultiHeadAttention(nn.Module):
         self.W_o = nn.Linear(n_heads * d_k, d_model)
 
     def split_heads(self, x: Float[Tensor, "batch length d_heads"]) -> Float[Tensor, "batch heads length d_k"]:
-        """Cut the last axis into heads and put the head axis before the length."""
+        """Split the last axis into heads and move the head axis before the length."""
         return x.unflatten(-1, (self.n_heads, self.d_k)).transpose(1, 2)
 
     def merge_heads(self, x: Float[Tensor, "batch heads length d_k"]) -> Float[Tensor, "batch length d_heads"]:
-        """Undo `split_heads`: the heads' contexts stand one after another, as in the paper's Concat."""
+        """Undo `split_heads`: concatenate the heads' contexts, as in the paper's Concat."""
         return x.transpose(1, 2).flatten(start_dim=2)
 
     def forward(
@@ -224,7 +228,7 @@ class MultiHeadAttention(nn.Module):
         return self.W_o(self.merge_heads(attend(call, site, probe=probe, dropout=dropout)))
 
     def project_memory(self, memory: Tensor, cache: LayerCache | None) -> tuple[Tensor, Tensor]:
-        """Return keys and values `(batch, heads, k_len, d_k)`: those in the cache, and those of `memory`."""
+        """Return keys and values `(batch, heads, k_len, d_k)`: those in the cache, followed by those of `memory`."""
         if cache is not None and cache.frozen:
             return cache.read()
         key, value = self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))
@@ -232,10 +236,10 @@ class MultiHeadAttention(nn.Module):
 
 
 def attend_visible_keys(call: AttentionCall, mask: Tensor | None) -> Float[Tensor, "batch heads q_len d_v"]:
-    """Compute the context of a call in blocks of rows, each over the keys that its rows may see.
+    """Compute the context of a call in blocks of rows, each over only the keys that its rows may see.
 
-    `mask` is the call's mask, or the same with its bias added in, as floats. PyTorch's kernel for the CPU multiplies
-    also what a causal mask hides: at 512 tokens nearly half of all products.
+    `mask` is the call's mask or, with a bias, the masked bias as floats. PyTorch's CPU kernel also multiplies what a
+    causal mask hides: at 512 tokens, nearly half of all products.
     """
     query, key, value = call.query, call.key, call.value
     is_worth_it = query.shape[2] >= 2 * _ROWS and query.device.type == "cpu" and not torch.is_grad_enabled()
@@ -254,7 +258,9 @@ def attend_visible_keys(call: AttentionCall, mask: Tensor | None) -> Float[Tenso
 
 
 def _visible_ends(call: AttentionCall) -> list[int] | None:
-    """Count, for each block of rows, the keys up to the last that it sees; None where no block sees fewer than all."""
+    """Return, for each block of rows, the number of keys up to the last visible one; None if every block sees
+    all keys.
+    """
     if call.mask is None or call.mask.shape[-2] == 1:
         return None
     seen = call.mask.reshape(-1, *call.mask.shape[-2:]).any(dim=0)

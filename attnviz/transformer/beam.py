@@ -1,4 +1,4 @@
-"""Beam search for one sentence, a step at a time (Sutskever et al. 2014, section 3.2)."""
+"""Beam search for one sentence, one step at a time (Sutskever et al. 2014, section 3.2)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,9 @@ from attnviz.transformer.decoding import BatchStepping, Ids, Logits, Vocabulary
 
 @dataclass(frozen=True)
 class Beam:
-    """Keep the `size` likeliest sentences at each step; scores are log-probability / `length ** length_penalty`."""
+    """Settings of a beam search: keep the `size` most likely sentences, scored by log-probability / `length **
+    length_penalty`.
+    """
 
     size: int = 4
     length_penalty: float = 1.0
@@ -22,9 +24,7 @@ class Beam:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A beam's sentence so far: ids without the first token, their summed log-probability, and whether it is
-    finished.
-    """
+    """A partial sentence in a beam: ids without the first token, summed log-probability, and whether it is finished."""
 
     ids: tuple[int, ...]
     log_probability: float
@@ -38,11 +38,12 @@ class Hypothesis:
 def beam_steps(
     stepper: BatchStepping, first: Ids, vocabulary: Vocabulary, *, max_tokens: int, beam: Beam = Beam()
 ) -> Iterator[tuple[Hypothesis, ...]]:
-    """Search one sentence with a beam: yield the hypotheses after each step, finished ones before live ones, each best
+    """Search one sentence with a beam; yield the hypotheses after each step, finished ones first, each group best
     first.
 
-    `first` and the stepper hold a batch of one. A sentence ends only where `<eos>` is among the `size` likeliest, so
-    that a beam of one is greedy decoding. Stops when `size` have ended and none that lives scores higher as it stands.
+    `first` and the stepper hold a batch of one. A sentence ends only if `<eos>` is among the `size` most likely tokens,
+    so that a beam of one is greedy decoding. The search stops when `size` sentences have ended and no unfinished one
+    has a higher score.
     """
     live, ended, ids = [Hypothesis((), 0.0)], [], first
     size, length_penalty = beam.size, beam.length_penalty

@@ -1,4 +1,4 @@
-"""The keys and values of tokens already seen, kept so that a step costs one token and not the whole prefix."""
+"""A cache of keys and values of earlier tokens, so that a decoding step computes one token and not the whole prefix."""
 
 from dataclasses import dataclass, field
 
@@ -12,9 +12,9 @@ Both = Float[Tensor, "2 batch heads new d_k"]
 
 
 class LayerCache:
-    """Keys and values of one attention site, in one storage reserved at the first `append`.
+    """Keys and values of one attention site, in one tensor that is allocated at the first `append`.
 
-    A frozen cache never grows: cross-attention fills it once, since the memory stays the same at every step.
+    A frozen cache never grows: cross-attention fills its cache once, because the memory is the same at every step.
     """
 
     def __init__(self, capacity: int | None = None) -> None:
@@ -22,7 +22,9 @@ class LayerCache:
         self._both: Tensor | None = None
 
     def append(self, both: Both) -> tuple[Heads, Heads]:
-        """Add the newest positions, keys before values; returns all of both so far, as views of the storage."""
+        """Append the newest positions, keys before values; return all keys and values so far, as views of the
+        storage.
+        """
         new = both.shape[3]
         if self.capacity is None:
             self._both, self.length, self.frozen = both, new, True
@@ -36,14 +38,14 @@ class LayerCache:
         return self.read()
 
     def read(self) -> tuple[Heads, Heads]:
-        """Return all keys and values so far: `(batch, heads, length, d_k)` each."""
+        """Return all keys and values so far, each `(batch, heads, length, d_k)`."""
         if self._both is None:
             raise ValueError("The cache is still empty.")
         key, value = self._both.narrow(3, 0, self.length).unbind(0)
         return key, value
 
     def reorder(self, rows: Int[Tensor, " kept"]) -> None:
-        """Keep these rows of the batch, in this order (a beam's survivors)."""
+        """Keep these batch rows, in this order, such as the surviving hypotheses of a beam."""
         if self._both is not None:
             self._both = self._both[:, rows]
 
@@ -57,21 +59,21 @@ class KVCache:
 
     @classmethod
     def allocate(cls, config: ModelConfig, capacity: int) -> "KVCache":
-        """Make an empty cache for `capacity` target tokens."""
+        """Return an empty cache for `capacity` target tokens."""
         layers = range(config.n_layers)
         return cls([LayerCache(capacity) for _ in layers], [LayerCache() for _ in layers])
 
     @property
     def length(self) -> int:
-        """How many target tokens it holds: the position of the next one."""
+        """Number of target tokens in the cache, which is the position of the next token."""
         return self.self_attention[0].length
 
     def shorten(self, length: int) -> None:
-        """Forget the target tokens from position `length` on."""
+        """Remove the target tokens from position `length` on."""
         for layer in self.self_attention:
             layer.length = length
 
     def reorder(self, rows: Int[Tensor, " kept"]) -> None:
-        """Keep these rows of the batch, in this order, in every layer."""
+        """Keep these batch rows, in this order, in every layer."""
         for layer in (*self.self_attention, *self.cross):
             layer.reorder(rows)

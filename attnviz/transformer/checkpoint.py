@@ -1,4 +1,4 @@
-"""A model on disk: `config.json` and `model.safetensors`. Every shape is checked before anything is allocated."""
+"""Checkpoints on disk: `config.json` and `model.safetensors`. Every shape is checked before anything is allocated."""
 
 import hashlib
 import json
@@ -21,15 +21,15 @@ MAX_CONFIG_BYTES = 1_000_000
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that cannot be read; the message says what is wrong with it."""
+    """A checkpoint cannot be read; the message says what is wrong with it."""
 
 
 def save(
     model: Transformer, folder: Path, *, dtype: torch.dtype = torch.float16, about: dict[str, Any] | None = None
 ) -> None:
-    """Write config and weights (in `dtype`) into `folder`, which is made if missing.
+    """Write config and weights (in `dtype`) into `folder`, which is created if missing.
 
-    `about` is what a catalogue says of the model (plain JSON); `load` ignores it.
+    `about` is information for a catalogue of models (plain JSON); `load` ignores it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     config = {"format_version": FORMAT_VERSION, "about": about or {}, "model": model.config.to_dict()}
@@ -39,7 +39,7 @@ def save(
 
 
 def read_config(folder: Path) -> ModelConfig:
-    """Read the config of a checkpoint. Raises CheckpointError when it is missing, broken or of another version."""
+    """Read the config of a checkpoint. Raises CheckpointError if it is missing, broken or of another version."""
     try:
         content = json.loads(plain_file.content(folder / CONFIG, most=MAX_CONFIG_BYTES))
         version, sizes = content["format_version"], content["model"]
@@ -62,9 +62,9 @@ def read_config(folder: Path) -> ModelConfig:
 
 
 def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Transformer:
-    """Read a checkpoint into a model in eval mode. Raises CheckpointError.
+    """Load a checkpoint as a model in eval mode. Raises CheckpointError if that is not possible.
 
-    Only safetensors is read: a pickle can run code. Names and shapes are compared with the config first.
+    Only safetensors is read, because a pickle can run code. Names and shapes are compared with the config first.
     """
     config, path = read_config(folder), folder / WEIGHTS
     _check_file(folder)
@@ -86,7 +86,7 @@ def load(folder: Path, *, device: torch.device | str = "cpu", dtype: torch.dtype
 
 
 def _check_file(folder: Path) -> None:
-    """Raise CheckpointError unless the weights are a plain file that may be opened, and not too large."""
+    """Raise CheckpointError unless the weights are a plain file that can be opened and is not too large."""
     try:
         with plain_file.open_file(folder / WEIGHTS) as file:
             size = os.fstat(file.fileno()).st_size
@@ -103,15 +103,15 @@ def _check_file(folder: Path) -> None:
 
 
 def _unreadable_error(folder: Path, name: str, error: OSError) -> CheckpointError:
-    """Make an error of what the system says of a file, without its path on this machine."""
+    """Return an error with the system's message about a file, without the file's path on this machine."""
     return CheckpointError(f"{name} in {folder.name!r} cannot be read ({error.strerror or error}).")
 
 
 def _lay_out_by_column(weight: torch.Tensor) -> torch.Tensor:
-    """Lay a matrix out column after column: a single row is multiplied fastest with it so.
+    """Store a matrix column by column, which makes its product with a single row fastest.
 
-    A step of decoding is little else than reading the weights. On a CPU this reads them 1.3 to 1.6 times as fast, and
-    lets `MatVec` read them twice as fast again; many rows at once are multiplied no more slowly.
+    A decoding step spends most of its time reading the weights. On a CPU this layout makes reading 1.3 to 1.6 times as
+    fast, and lets `MatVec` read twice as fast again; products with many rows are no slower.
     """
     return weight.t().contiguous().t() if weight.dim() == 2 and weight.device.type == "cpu" else weight
 
@@ -127,7 +127,7 @@ def _no_weights(folder: Path) -> str:
 
 
 def _empty_model(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transformer:
-    """Make a model without storage, once the tensors of these names and shapes are known to fit it."""
+    """Return a model without storage, after checking that tensors with these names and shapes fit it."""
     if config.n_layers > len(found):  # or a config of a billion layers would be built, layer by layer
         raise CheckpointError(f"{CONFIG} asks for {config.n_layers} layers; {WEIGHTS} holds only {len(found)} tensors.")
     try:
@@ -151,6 +151,6 @@ def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None
 
 
 def weights_id(folder: Path) -> str:
-    """Twelve hexadecimal digits that change whenever the weights do."""
+    """Return twelve hexadecimal digits of the weights' hash."""
     with plain_file.open_file(folder / WEIGHTS) as file:  # a piece at a time
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]

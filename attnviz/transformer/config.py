@@ -1,4 +1,4 @@
-"""The sizes of a Transformer. Knows no tensors."""
+"""The sizes of a Transformer, without tensors."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -8,9 +8,8 @@ from typing import Any
 class ModelConfig:
     """Sizes and switches of an encoder-decoder Transformer (Vaswani et al. 2017, table 3).
 
-    `d_k` is the size of one head; left out, it is `d_model // n_heads`. `norm_first=False` with
-    `positions=False` is what `torch.nn.Transformer` computes by default. Raises ValueError for sizes
-    that cannot be built.
+    `d_k` is the size of one head, by default `d_model // n_heads`. `norm_first=False` with `positions=False` is what
+    `torch.nn.Transformer` computes by default. Raises ValueError for sizes that cannot be built.
     """
 
     vocab_size: int
@@ -49,12 +48,12 @@ class ModelConfig:
         return self.d_k
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types; `from_dict` reads it back."""
+        """Return the config as plain JSON types, which `from_dict` reads."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "ModelConfig":
-        """Read what `to_dict` wrote. Raises ValueError for unknown or missing names and wrong types."""
+        """Read the result of `to_dict`. Raises ValueError for unknown or missing names and wrong types."""
         if not isinstance(values, dict):
             raise ValueError(f"The model config must map names to sizes, not be {values!r:.40}.")
         known = {field.name for field in fields(cls)}

@@ -1,4 +1,4 @@
-"""Write a target one token at a time, greedily or sampled, on one `Stepper`; `beam` has the beam search."""
+"""Generate a target one token at a time, greedily or by sampling, with a stepper; `beam` has the beam search."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,42 +26,42 @@ Choose = Callable[[Logits], Ids]
 
 @runtime_checkable
 class BatchStepping(Protocol):
-    """The methods of a stepper that decoding calls; one that also records each step fits too."""
+    """The methods of a stepper that decoding calls, also implemented by steppers that record each step."""
 
     def step(self, ids: Ids, /) -> Logits:
-        """Feed the next token of every row; returns the logits of the one after it."""
+        """Feed the next token of every row and return the logits of the token after it."""
         ...
 
     def select_rows(self, rows: Int[Tensor, " kept"], /) -> None:
-        """Go on with these rows of the batch only, in this order."""
+        """Keep only these batch rows, in this order."""
         ...
 
 
 @runtime_checkable
 class DecoderNetwork(Protocol):
-    """The parts of a network that a stepper uses. `is_causal` is False where a position sees later ones."""
+    """The parts of a network that a stepper uses."""
 
     config: ModelConfig
     embedding: Embedding
 
     @property
     def is_causal(self) -> bool:
-        """Whether no position sees a later one."""
+        """Whether no position sees a later position."""
         ...
 
     def decode(
         self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext(), /
     ) -> Tensor:
-        """Compute hidden states of the target tokens, with a cache in `run` of the newest ones."""
+        """Compute hidden states of the target tokens; with a cache in `run`, of the newest tokens only."""
         ...
 
 
 class Stepper:
-    """A decoder that is fed one token at a time and answers with the logits of the next.
+    """A decoder that is fed one token at a time and returns the logits of the next.
 
-    With `cached` it keeps keys and values and computes one row a step; without, it runs the whole prefix again, and so
-    it does for a network that is not causal: with a cache earlier positions would not see later ones.
-    `prefix` `(batch, length)` holds the tokens fed so far.
+    With `cached`, it keeps keys and values and computes one row per step. Otherwise it runs the whole prefix at each
+    step, and always does so for a network that is not causal, because with a cache earlier positions could not see
+    later ones. `prefix` `(batch, length)` holds the tokens fed so far.
     """
 
     def __init__(
@@ -81,7 +81,9 @@ class Stepper:
         self.prefix = torch.empty(len(memory), 0, dtype=torch.long, device=memory.device)
 
     def step(self, ids: Tensor, *, probe: Probe | None = None, dropout: Dropout | None = None) -> Logits:
-        """Feed the next token of every row `(batch,)`, or several `(batch, length)`; the logits of the one after."""
+        """Feed the next token of every row `(batch,)`, or several `(batch, length)`, and return the logits
+        after them.
+        """
         new = ids.unsqueeze(1) if ids.dim() == 1 else ids
         self.prefix = torch.cat((self.prefix, new), dim=1)
         run = ForwardContext(probe, dropout, self.cache)
@@ -92,7 +94,7 @@ class Stepper:
         return self.logits(self.model.decode(tgt_in, self.memory, self.src_mask, run)[:, -1])
 
     def select_rows(self, rows: Int[Tensor, " kept"]) -> None:
-        """Go on with these rows of the batch only, in this order."""
+        """Keep only these batch rows, in this order."""
         self.prefix, self.memory = self.prefix[rows], self.memory[rows]
         self.src_mask = None if self.src_mask is None else self.src_mask[rows]
         if self.cache is not None:
@@ -104,8 +106,9 @@ COLDEST = 1e-3  # a temperature below which logits divided by it overflow
 
 @dataclass(frozen=True)
 class Sampling:
-    """Draw the next token at random: a temperature, then the `top_k` likeliest, then the likeliest that together
-    hold `top_p` of the probability. `generator` makes a run repeatable.
+    """Sample the next token: scale by a temperature, keep the `top_k` most likely tokens, then the top-p nucleus.
+
+    The nucleus is the most likely tokens that together have probability `top_p`. `generator` makes a run repeatable.
     """
 
     generator: torch.Generator
@@ -125,11 +128,11 @@ class Sampling:
             raise ValueError(f"top_p lies in (0, 1], not {self.top_p}.")
 
     def __call__(self, logits: Logits) -> Ids:
-        """Draw one id a row from the cut distribution."""
+        """Sample one id per row from the truncated distribution."""
         return torch.multinomial(self.probabilities(logits), 1, generator=self.generator).squeeze(1)
 
     def probabilities(self, logits: Logits) -> Logits:
-        """Return the distribution that ids are drawn from: zero outside `top_k` and `top_p`, sums to 1."""
+        """Return the distribution from which ids are sampled: zero outside `top_k` and `top_p`, with sum 1."""
         ordered, order = (logits.float() / self.temperature).sort(dim=-1, descending=True)
         probabilities = ordered.softmax(dim=-1)
         if self.top_k is not None:
@@ -137,18 +140,18 @@ class Sampling:
         if self.top_p is not None:
             probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
             outside = probabilities.cumsum(dim=-1) - probabilities >= self.top_p
-            probabilities[:, 1:][outside[:, 1:]] = 0  # the likeliest stays, however small `top_p`
+            probabilities[:, 1:][outside[:, 1:]] = 0  # the most likely token stays, however small `top_p`
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
         return torch.zeros_like(probabilities).scatter(1, order, probabilities)
 
 
 def likeliest_ids(logits: Logits) -> Ids:
-    """Choose greedily."""
+    """Return the most likely id of each row (greedy decoding)."""
     return logits.argmax(dim=-1)
 
 
 def forbid_ids(logits: Logits, ids: Sequence[int]) -> Logits:
-    """Set the logits of these ids to minus infinity."""
+    """Return the logits with minus infinity for these ids."""
     if not ids:
         return logits
     left = logits.clone()
@@ -159,29 +162,31 @@ def forbid_ids(logits: Logits, ids: Sequence[int]) -> Logits:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The ids that decoding treats specially: the one that ends a sentence, and those that are never written."""
+    """The special ids of decoding: the one that ends a sentence, and those that are never generated."""
 
     eos_id: int
     suppressed_ids: tuple[int, ...] = ()
 
     @property
     def ends(self) -> frozenset[int]:
-        """Ids that end a sentence."""
+        """The ids that end a sentence."""
         return frozenset((self.eos_id,))
 
     def forbid(self, logits: Logits) -> Logits:
-        """Set the logits of suppressed ids to minus infinity."""
+        """Return the logits with minus infinity for the suppressed ids."""
         return forbid_ids(logits, self.suppressed_ids)
 
     def likeliest_ids(self, logits: Logits) -> list[int]:
-        """Choose greedily among the ids that may be written. Logits are copied only where another was the likeliest."""
+        """Return the most likely allowed id of each row. Logits are copied only if a suppressed id is the most
+        likely.
+        """
         chosen = likeliest_ids(logits).tolist()
         return chosen if set(self.suppressed_ids).isdisjoint(chosen) else likeliest_ids(self.forbid(logits)).tolist()
 
 
 @dataclass(frozen=True)
 class BatchStep:
-    """One step of a batch: the rows that are still being written, and what each of them chose."""
+    """One decoding step of a batch: the rows that are still running, and the id chosen for each."""
 
     rows: tuple[int, ...]
     ids: tuple[int, ...]
@@ -196,10 +201,10 @@ def decode_steps(
     choose: Choose = likeliest_ids,
     teacher: Int[Tensor, "batch steps"] | None = None,
 ) -> Iterator[BatchStep]:
-    """Write each row until `<eos>` or `max_tokens` (one number, or one a row), a step at a time.
+    """Decode each row until `<eos>` or `max_tokens` (one limit, or one per row), one step at a time.
 
-    Rows that have ended leave the batch, so that short sentences do not wait for long ones. A teacher's tokens
-    (`tgt_out`, or its beginning) are fed in place of the choices, and decide where a row ends.
+    Rows that have ended leave the batch, so that short sentences do not wait for long ones. With teacher forcing, the
+    tokens of `teacher` (`tgt_out`, or its beginning) are fed instead of the choices and decide where a row ends.
     """
     limits = [max_tokens] * len(first) if isinstance(max_tokens, int) else list(max_tokens)
     rows, fed, length = tuple(row for row, limit in enumerate(limits) if limit > 0), first, 0
@@ -209,7 +214,7 @@ def decode_steps(
         stepper.select_rows(kept)
     while rows:
         chosen, length = choose(vocabulary.forbid(stepper.step(fed))), length + 1
-        ids = tuple(chosen.tolist())  # the one wait for the device in a step
+        ids = tuple(chosen.tolist())  # the only time a step waits for the device
         yield BatchStep(rows, ids)
         if teacher is not None and length <= teacher.shape[1]:
             fed = teacher[:, length - 1]
@@ -233,7 +238,7 @@ def decode(
     max_tokens: int | Sequence[int],
     choose: Choose = likeliest_ids,
 ) -> list[list[int]]:
-    """Decode to the end: return each row's ids without the first token, `<eos>` included if reached."""
+    """Decode to the end; return each row's ids without the first token, including `<eos>` if reached."""
     written: list[list[int]] = [[] for _ in first]
     for step in decode_steps(stepper, first, vocabulary, max_tokens=max_tokens, choose=choose):
         for row, id_ in zip(step.rows, step.ids, strict=True):

@@ -7,9 +7,9 @@ from typing import TypeVar
 import torch
 
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
-DEVICES = ("cpu", "cuda", "mps")  # types of devices that models run on
+DEVICES = ("cpu", "cuda", "mps")  # device types that models run on
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_TF32 = 2.0**-11  # what rounding to TF32 moves a number by at most, as a share of its size
+_TF32 = 2.0**-11  # largest relative error of rounding to TF32
 FULL = (
     "The device that the model runs on has no memory left for this, even with all caches emptied: take a shorter text "
     "or a smaller model, or run it on the CPU (ATTNVIZ_DEVICE=cpu)."
@@ -18,14 +18,14 @@ Result = TypeVar("Result")
 
 
 class OutOfDeviceMemoryError(ValueError):
-    """A device has no memory for what was asked, even with all caches emptied."""
+    """The device has not enough memory for a request, even after all caches were emptied."""
 
 
 def choose_device(name: str | None = None) -> torch.device:
-    """Choose the device called `name`, or by ATTNVIZ_DEVICE, or the best available: CUDA, then MPS, then CPU.
+    """Choose the device `name`, the device in ATTNVIZ_DEVICE, or the best available: CUDA, then MPS, then CPU.
 
-    Names are `cpu`, `cuda`, `cuda:1`, … and `mps`. Raises ValueError for a name that is none of these, and for a
-    device that this machine does not have.
+    Names are `cpu`, `cuda`, `cuda:1`, … and `mps`. Raises ValueError for an unknown name and for a device that this
+    machine does not have.
     """
     name, said_by = (name, "device") if name else (os.environ.get(DEVICE_VARIABLE, "").strip(), DEVICE_VARIABLE)
     if not name:
@@ -42,10 +42,10 @@ def choose_device(name: str | None = None) -> torch.device:
 
 
 def choose_dtype(name: str | None = None, *, device: torch.device) -> torch.dtype:
-    """Choose the type called `name`, or by ATTNVIZ_DTYPE, or float32, in which every claim of the pages is exact.
+    """Choose the dtype `name`, the dtype in ATTNVIZ_DTYPE, or float32, in which all statements on the pages are exact.
 
-    Names are `float32`, `bfloat16` and `float16`. Raises ValueError for another name, and for a type in which
-    `device` cannot multiply matrices.
+    Names are `float32`, `bfloat16` and `float16`. Raises ValueError for another name and for a dtype in which `device`
+    cannot multiply matrices.
     """
     name, said_by = (name, "dtype") if name else (os.environ.get(DTYPE_VARIABLE, "").strip(), DTYPE_VARIABLE)
     if not name:
@@ -61,13 +61,13 @@ def choose_dtype(name: str | None = None, *, device: torch.device) -> torch.dtyp
 
 
 def available_devices() -> tuple[str, ...]:
-    """Names that `choose_device` takes on this machine, best first."""
+    """Return the names that `choose_device` accepts on this machine, best first."""
     cuda = [f"cuda:{index}" for index in range(torch.cuda.device_count())] if torch.cuda.is_available() else []
     return (*cuda, *(["mps"] if _has_mps() else []), "cpu")
 
 
 def wait_for(device: torch.device) -> None:
-    """Return when the device has done all that was asked of it, so that a measured time is the time it took."""
+    """Wait until the device has finished all its work, so that a measured time is correct."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     elif device.type == "mps":
@@ -75,37 +75,38 @@ def wait_for(device: torch.device) -> None:
 
 
 def exact_products() -> None:
-    """Multiply float32 matrices in float32 throughout this process.
+    """Make this process multiply float32 matrices in full float32.
 
-    NVIDIA's containers round them to TF32 by default, whose 11 bits are too few for the comparisons that pages show.
+    NVIDIA's containers round to TF32 by default, whose 11 bits are too few for the comparisons that pages show.
     """
     torch.set_float32_matmul_precision("highest")
 
 
 def rounding_unit(dtype: torch.dtype, device: str) -> float:
-    """Return how far rounding moves a number of that type on that type of device, as a share of its size: the type's
-    machine epsilon, or what TF32 leaves of float32 where this process multiplies so.
+    """Return the relative error of rounding for a dtype on a device type.
+
+    This is the machine epsilon of the dtype, or that of TF32 if this process multiplies float32 in TF32.
     """
     is_tf32 = device == "cuda" and dtype is torch.float32 and torch.backends.cuda.matmul.fp32_precision == "tf32"
     return _TF32 if is_tf32 else torch.finfo(dtype).eps
 
 
 def is_out_of_memory(error: RuntimeError) -> bool:
-    """Check whether an error means only that a device has no memory left. MPS says so in words only."""
+    """Check whether an error means that a device has no memory left. MPS says so only in the error message."""
     return isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error)
 
 
 def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -> Result:
-    """Call `run` and return its result; where the device has no memory left, call `free` and `run` once more.
+    """Return `run()`; if the device has no memory left, call `free()` and try `run()` once more.
 
-    Raises OutOfDeviceMemoryError with one sentence where that is not enough.
+    Raises OutOfDeviceMemoryError, with a message of one sentence, if the second try also fails.
     """
     try:
         return run()
     except RuntimeError as error:
         if not is_out_of_memory(error):
             raise
-    free()  # here, and not above: there the error holds what the run had made
+    free()  # outside the except block, in which the error would keep the run's tensors alive
     _free_spare_blocks()
     try:
         return run()
@@ -116,7 +117,7 @@ def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -
 
 
 def _free_spare_blocks() -> None:
-    """Hand back what torch holds of a device's memory without using it."""
+    """Return device memory that torch holds but does not use."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     elif _has_mps():

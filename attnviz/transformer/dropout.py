@@ -1,4 +1,4 @@
-"""Dropout as an argument of the call: no module is ever put into train mode."""
+"""Dropout as an argument of a call, so that no module is ever put into train mode."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Dropout:
-    """Zeroes each number with probability `rate` and divides the rest by `1 - rate`.
+    """Set each value to 0 with probability `rate`, and divide the other values by `1 - rate`.
 
-    `generator` makes a run repeatable and leaves other visitors' random numbers alone. `attention` says
-    whether the attention weights are dropped too, as in the paper's code and `torch.nn.Transformer`.
+    `generator` makes a run repeatable and leaves the global random numbers alone. `attention` says whether the
+    attention weights are dropped too, as in the paper's code and `torch.nn.Transformer`.
     """
 
     rate: float
@@ -23,10 +23,10 @@ class Dropout:
             raise ValueError(f"A dropout rate lies in [0, 1), not {self.rate}.")
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Zero part of a tensor.
+        """Apply dropout to a tensor.
 
-        Sixteen random bits decide on each number (two numbers a draw of 32, which every device fills), so that the rate
-        is kept to 1/65536.
+        Each value uses sixteen random bits (two values per 32-bit draw, which every device supports), so that the rate
+        is exact to 1/65536.
         """
         draws = torch.empty((x.numel() + 1) // 2, dtype=torch.int32, device=x.device)
         bits = draws.random_(-(2**31), None, generator=self.generator).view(torch.int16)[: x.numel()]

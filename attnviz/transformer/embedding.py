@@ -10,7 +10,10 @@ from attnviz.transformer.config import ModelConfig
 
 
 def sinusoidal_positions(length: int, d_model: int, *, start: int = 0) -> Float[Tensor, "length d_model"]:
-    """Sine in even columns, cosine in odd ones, wavelengths from 2 pi to 10000 * 2 pi; rows `start, start + 1, …`."""
+    """Return the position vectors `start, start + 1, …`: sine in even columns, cosine in odd columns.
+
+    Wavelengths go from 2 pi to 10000 * 2 pi.
+    """
     position = torch.arange(start, start + length, dtype=torch.float32).unsqueeze(1)
     frequency = torch.exp(torch.arange(0, d_model, 2, dtype=torch.float32) * (-math.log(10_000.0) / d_model))
     angle = position * frequency
@@ -18,12 +21,12 @@ def sinusoidal_positions(length: int, d_model: int, *, start: int = 0) -> Float[
 
 
 class Embedding(nn.Module):
-    """Ids to vectors: `sqrt(d_model) * W[ids]`, plus positions where the config wants them.
+    """Embed ids as `sqrt(d_model) * W[ids]`, plus positions if the config asks for them.
 
     The same weight, transposed, turns hidden states into logits (section 3.4).
     """
 
-    RESERVED = 512  # positions computed once; longer texts compute theirs when they come
+    RESERVED = 512  # positions computed in advance; longer texts compute theirs when needed
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -38,7 +41,7 @@ class Embedding(nn.Module):
             self.restore_positions(self.weight.device)
 
     def restore_positions(self, device: torch.device | str) -> None:
-        """Compute the table of positions on `device`: it is not part of a checkpoint."""
+        """Compute the table of positions on `device`, because a checkpoint does not contain it."""
         if self.config.positions:
             self.positions = sinusoidal_positions(self.RESERVED, self.config.d_model).to(device)
 
@@ -48,7 +51,7 @@ class Embedding(nn.Module):
         return x if self.positions is None else x + self._positions(start, ids.shape[1]).to(x)
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
-        """Scores of every vocabulary entry, from the tied weight."""
+        """Return the scores of every vocabulary entry, computed with the tied weight."""
         return nn.functional.linear(hidden, self.weight)
 
     def _positions(self, start: int, length: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""The weights of `torch.nn.Transformer` in our own modules, so that the two can be compared number by number."""
+"""Copy the weights of `torch.nn.Transformer` into our modules, so that the outputs of both can be compared."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,17 +9,18 @@ from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.transformer import Transformer
 
 Weights = Mapping[str, Tensor]
-OUR_EPS = 1e-5  # of nn.LayerNorm
+OUR_EPS = 1e-5  # the default of nn.LayerNorm
 _ATTENTION = {"encoder": {"self_attention": "self_attn"}}
 _ATTENTION["decoder"] = _ATTENTION["encoder"] | {"cross_attention": "multihead_attn"}
 _LINEAR = {"feed_forward.W_1": "linear1", "feed_forward.W_2": "linear2"}
 
 
 def from_torch(theirs: nn.Transformer, *, vocab_size: int) -> Transformer:
-    """Copy `theirs` into a model of ours, without positions and with an embedding of zeros: `nn.Transformer` has none.
+    """Copy `theirs` into our model, without positions and with an embedding of zeros, because `nn.Transformer` has
+    neither.
 
-    Raises ValueError for what ours cannot express: different numbers of encoder and decoder layers, sequence-first
-    tensors, another activation than ReLU, no biases, or another eps in the layer norms.
+    Raises ValueError for options that our model cannot express: different numbers of encoder and decoder layers,
+    sequence-first tensors, another activation than ReLU, no biases, or another eps in the layer norms.
     """
     weights = theirs.state_dict()
     config = _config(theirs, weights, vocab_size)
@@ -61,7 +62,7 @@ def _config(theirs: nn.Transformer, weights: Weights, vocab_size: int) -> ModelC
 
 
 def _layer(weights: Weights, place: str, stack: str) -> Iterator[tuple[str, Tensor]]:
-    """One layer's weights under our names."""
+    """Yield one layer's weights under our names."""
     attention = _ATTENTION[stack]
     sublayers = [f"{name}_sublayer.norm" for name in (*attention, "feed_forward")]
     renamed = _LINEAR | {name: f"norm{index}" for index, name in enumerate(sublayers, start=1)}

@@ -106,7 +106,7 @@ class DecoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers and a last layer norm."""
+    """A stack of encoder layers and a final layer norm."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers and a last layer norm."""
+    """A stack of decoder layers and a final layer norm."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

@@ -1,6 +1,7 @@
-"""Masks: bool, True = may attend, combined with `&`. One pure function each.
+"""Functions that make masks: bool tensors, True = may attend, which can be combined with `&`.
 
-Positions count from 0 on both axes. A mask hides keys; a query may be left with none (see `attention.masked_softmax`).
+Positions count from 0 on both axes. A mask hides keys; it may hide all keys of a query (see
+`attention.masked_softmax`).
 """
 
 import torch
@@ -13,14 +14,14 @@ _CAUSAL = WeakTensorKeyDictionary()  # masks that `remember_causal` has found to
 
 
 def padding(ids: Int[Tensor, "batch length"], pad_id: int) -> Bool[Tensor, "batch 1 length"]:
-    """Hide padding as a key: the same row for every query."""
+    """Hide keys that are padding, for every query."""
     return (ids != pad_id).unsqueeze(1)
 
 
 def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None = None) -> Bool[Tensor, "1 q k"]:
     """Let query i see keys up to its own position.
 
-    With `k_len > q_len` the queries are the last `q_len` of `k_len` positions, as when a cache holds the rest.
+    If `k_len > q_len`, the queries are the last `q_len` of `k_len` positions, as when a cache holds the earlier ones.
     """
     k_len = q_len if k_len is None else k_len
     if k_len < q_len:
@@ -46,14 +47,15 @@ def is_known_causal(mask: Tensor | None) -> bool:
 
 
 def full(q_len: int, k_len: int | None = None, *, device: torch.device | None = None) -> Bool[Tensor, "1 q k"]:
-    """Let every query see every key: no mask, as a mask."""
+    """Let every query see every key: a mask that hides nothing."""
     return torch.ones(1, q_len, q_len if k_len is None else k_len, dtype=torch.bool, device=device)
 
 
 def sliding_window(q_len: int, k_len: int | None = None, *, reach: int) -> Bool[Tensor, "1 q k"]:
     """Let query i see keys from i - reach to i + reach (Beltagy et al. 2020, Longformer, figure 2b).
 
-    `& causal(…)` leaves the window behind the query only. Raises ValueError for a negative reach.
+    Combine with `& causal(…)` to keep only the part of the window before the query. Raises ValueError for a negative
+    reach.
     """
     _require_at_least("reach", reach, 0)
     query, key = _positions(q_len, k_len)
@@ -61,30 +63,34 @@ def sliding_window(q_len: int, k_len: int | None = None, *, reach: int) -> Bool[
 
 
 def dilated(q_len: int, k_len: int | None = None, *, step: int) -> Bool[Tensor, "1 q k"]:
-    """Let query i see every `step`-th key, its own position among them (Longformer, figure 2c, without the window)."""
+    """Let query i see every `step`-th key, counted from its own position (Longformer, figure 2c, without the
+    window).
+    """
     _require_at_least("step", step, 1)
     query, key = _positions(q_len, k_len)
     return ((query - key) % step == 0).unsqueeze(0)
 
 
 def prefix(q_len: int, k_len: int | None = None, *, length: int) -> Bool[Tensor, "1 q k"]:
-    """Show the first `length` keys to all, the others as under a causal mask (Raffel et al. 2020, figure 4)."""
+    """Let all queries see the first `length` keys, and the other keys as in a causal mask (Raffel et al. 2020, figure
+    4).
+    """
     _require_at_least("length", length, 0)
     query, key = _positions(q_len, k_len)
     return ((key < length) | (key <= query)).unsqueeze(0)
 
 
 def block_diagonal(q_len: int, k_len: int | None = None, *, size: int) -> Bool[Tensor, "1 q k"]:
-    """Cut positions into blocks of `size`; a query sees the keys of its own block only."""
+    """Split positions into blocks of `size`; a query sees only the keys of its own block."""
     _require_at_least("size", size, 1)
     query, key = _positions(q_len, k_len)
     return (query // size == key // size).unsqueeze(0)
 
 
 def wait(q_len: int, k_len: int, *, lead: int) -> Bool[Tensor, "1 q k"]:
-    """Let query i see the first i + lead keys: a target written while the source is still arriving.
+    """Let query i see the first i + lead keys, as when a target is written while the source is still arriving.
 
-    What a causal mask would have to mean between two sentences: wait-k (Ma et al. 2019, STACL, section 3.1).
+    This is the counterpart of a causal mask between two sentences: wait-k (Ma et al. 2019, STACL, section 3.1).
     """
     _require_at_least("lead", lead, 1)
     query, key = _positions(q_len, k_len)
@@ -94,8 +100,8 @@ def wait(q_len: int, k_len: int, *, lead: int) -> Bool[Tensor, "1 q k"]:
 def random(q_len: int, k_len: int | None = None, *, keep: float, seed: int) -> Bool[Tensor, "1 q k"]:
     """Keep each cell with probability `keep`, independently of the others.
 
-    A cell's fate hangs on the seed and its own position only: a longer text keeps the cells of a shorter one, which
-    decoding one token at a time needs. Raises ValueError for a rate outside 0 to 1.
+    A cell depends only on the seed and its own position, so that a longer text keeps the cells of a shorter one, as
+    decoding one token at a time requires. Raises ValueError for a rate outside 0 to 1.
     """
     if not 0 <= keep <= 1:
         raise ValueError(f"keep is a share between 0 and 1, not {keep}.")
@@ -109,9 +115,9 @@ def _positions(q_len: int, k_len: int | None) -> tuple[Int[Tensor, "q 1"], Int[T
 
 
 def _uniform(query: Int[Tensor, "q 1"], key: Int[Tensor, "1 k"], seed: int) -> Float[Tensor, "q k"]:
-    """Hash seed and position to numbers in [0, 1) that look drawn at random.
+    """Hash seed and position to pseudo-random values in [0, 1).
 
-    The mixing steps are those of a 32-bit finaliser (Wellons 2018, "Prospecting for hash functions", lowbias32).
+    The mixing steps are those of a 32-bit finalizer (Wellons 2018, "Prospecting for hash functions", lowbias32).
     """
     mixed = (seed * 0x9E3779B1 + query * 0x85EBCA77 + key * 0xC2B2AE3D) & _WORD
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
@@ -125,7 +131,9 @@ def _require_at_least(name: str, value: int, least: int) -> None:
 
 
 def add_head_axis(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "batch heads q k"] | None:
-    """Give a three-axis mask a head axis of size 1, so that it broadcasts over heads; four axes pass as they are."""
+    """Add a head axis of size 1 to a mask with three axes, so that it broadcasts over heads; return other masks
+    unchanged.
+    """
     if mask is None or mask.dim() == 4:
         return mask
     if mask.dim() != 3:

@@ -1,8 +1,8 @@
-"""One row through a linear map, as fast as memory delivers the weights.
+"""Multiply a single row with a weight matrix, as fast as memory delivers the weights.
 
-A step of decoding multiplies a single row with every weight that there is: it waits for memory, not for arithmetic.
-`x @ W^T` is also a sum of the columns of W, each weighted by an entry of x. PyTorch's embedding bag computes that sum,
-and reads columns that lie one after another (as `checkpoint.load` lays them) about twice as fast as its matrix product.
+A decoding step multiplies one row with every weight of the model, so it waits for memory and not for arithmetic. `x @
+W^T` is also a sum of the columns of W, each weighted by an entry of x. PyTorch's embedding bag computes that sum, and
+if each column is contiguous (as `checkpoint.load` stores them) it reads about twice as fast as the matrix product.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ from torch.nn.functional import embedding_bag, linear
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatVec:
-    """`x @ weight^T + bias` of any number of rows; of one row a sum of columns, where the weight's columns lie one
-    after another.
+    """Compute `x @ weight^T + bias` for any number of rows.
+
+    A single row is computed as a sum of columns if the weight's columns are contiguous.
     """
 
     weight: Float[Tensor, "out in"]
@@ -26,18 +27,18 @@ class MatVec:
 
     @classmethod
     def from_weight(cls, weight: Tensor, bias: Tensor | None = None) -> "MatVec":
-        """Make the product with a weight, which is not copied."""
+        """Return the product with a weight, which is not copied."""
         if not _sums_columns(weight):
             return cls(weight, bias, None, None)
         return cls(weight, bias, torch.arange(weight.shape[1]), torch.zeros(1, dtype=torch.long))
 
     @classmethod
     def from_module(cls, module: nn.Linear) -> "MatVec":
-        """Make the product with a module's weight and bias as they are now."""
+        """Return the product with a module's current weight and bias."""
         return cls.from_weight(module.weight, module.bias)
 
     def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        """Multiply one row or many."""
+        """Multiply one row or many rows."""
         if self.every_column is None or x.numel() != x.shape[-1]:
             return linear(x, self.weight, self.bias)
         out = embedding_bag(
@@ -48,16 +49,15 @@ class MatVec:
 
 
 def _sums_columns(weight: Tensor) -> bool:
-    """Check whether a sum of columns is faster: on a CPU, in the type that was measured."""
+    """Check whether a sum of columns is faster: on a CPU, in float32 (which was measured), with contiguous columns."""
     return weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.t().is_contiguous()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByteMatVec:
-    """`x @ weight^T + bias` of a single row, approximately: each column of the weight is 256 levels between its
-    extremes.
+    """Approximate `x @ weight^T + bias` for a single row: each column of the weight is rounded to 256 levels.
 
-    The sum of columns of `MatVec`, over bytes.
+    This is the sum of columns of `MatVec`, with bytes.
     """
 
     columns: Tensor
@@ -66,17 +66,17 @@ class ByteMatVec:
 
     @classmethod
     def from_weight(cls, weight: Float[Tensor, "out in"], bias: Float[Tensor, " out"] | None = None) -> "ByteMatVec":
-        """Make the product with a rounded copy of a weight."""
+        """Return the product with a rounded copy of a weight."""
         columns = torch.ops.quantized.embedding_bag_byte_prepack(weight.t().contiguous())
         return cls(columns, bias, torch.zeros(1, dtype=torch.long))
 
     @classmethod
     def from_module(cls, module: nn.Linear) -> "ByteMatVec":
-        """Make the product with a rounded copy of a module's weight."""
+        """Return the product with a rounded copy of a module's weight."""
         return cls.from_weight(module.weight, module.bias)
 
     def __call__(self, x: Float[Tensor, "*batch in"]) -> Float[Tensor, "*batch out"]:
-        """Multiply one row; columns of weight zero, as most have after a ReLU, are not read."""
+        """Multiply one row. Columns whose entry of `x` is zero, as most are after a ReLU, are not read."""
         row = x.reshape(-1)
         some = row.nonzero().squeeze(1)
         out = _sum_of_columns(self.columns, some, self.first, False, 0, False, row.index_select(0, some))[0]
@@ -84,6 +84,6 @@ class ByteMatVec:
         return out.view(*x.shape[:-1], -1)
 
 
-_sum_of_columns = torch.ops.quantized.embedding_bag_byte_rowwise_offsets.default  # one overload: nothing to look up
+_sum_of_columns = torch.ops.quantized.embedding_bag_byte_rowwise_offsets.default  # .default skips choosing an overload
 
 Product = type[MatVec] | type[ByteMatVec]

@@ -1,9 +1,9 @@
-"""One new row through the decoder: a cached step of decoding, written out.
+"""Run one new row through the decoder: a cached decoding step, written out for speed.
 
-The same sums as `Decoder.forward` on one position, from the same weights and through the same `attend`. A single row is
-so little work that finding weights and calling modules would cost as much again: they are looked up once, when a
-decoding begins, and W_q, W_k and W_v are joined, so that a row passes all three in one product. Dropout and several
-new positions at once are left to `Decoder`; a test holds the two against each other.
+The arithmetic is that of `Decoder.forward` for one position, with the same weights and the same `attend`. A single row
+is so little work that looking up weights and calling modules would double its cost. So the weights are looked up once,
+when decoding begins, and W_q, W_k and W_v are joined into one product. Dropout, and several new positions at once, are
+left to `Decoder`; a test compares both.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ Memory = Float[Tensor, "batch k_len d_model"]
 
 
 class OneTokenDecoder:
-    """A decoder for one new row in each sentence of the batch, with the weights that it has now.
+    """A decoder for one new row per sentence of the batch, with the current weights.
 
-    `product` multiplies a row with a weight; a draft's rounds the weight.
+    `product` multiplies a row with a weight; the one used for drafts rounds the weight.
     """
 
     def __init__(self, decoder: Decoder, product: Product = MatVec) -> None:
@@ -35,8 +35,8 @@ class OneTokenDecoder:
         self.norm = _norm(decoder.norm)
 
     def __call__(self, x: Row, memory: Memory, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext) -> Row:
-        """Decode the embedded row to its hidden state. Keys and values of the rows before are in the cache of `run`."""
-        assert run.cache is not None  # without one there is more than a row to compute
+        """Decode the embedded row to its hidden state. Keys and values of earlier rows are in the cache of `run`."""
+        assert run.cache is not None  # without a cache, all earlier rows would have to be computed too
         probe, src_mask = run.probe, add_head_axis(src_mask)
         x = x if probe is None else probe.on_layer("decoder", -1, x)
         for index, layer in enumerate(self.layers):
@@ -48,7 +48,7 @@ class OneTokenDecoder:
 
 @dataclass(frozen=True, slots=True)
 class RowContext:
-    """Per-layer inputs of a decoding step: memory, caches, probe."""
+    """The inputs of a layer in one decoding step: memory, mask, caches and probe."""
 
     memory: Tensor
     src_mask: Tensor | None
@@ -58,7 +58,7 @@ class RowContext:
 
 
 class RowLayer:
-    """One decoder layer's weights, ready for a row."""
+    """One decoder layer's weights, prepared for a single row."""
 
     def __init__(self, layer: DecoderLayer, product: Product) -> None:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
@@ -73,8 +73,9 @@ class RowLayer:
         self.norm_first = layer.feed_forward_sublayer.norm_first
 
     def __call__(self, x: Tensor, seen: RowContext) -> Tensor:
-        """Apply attention to the rows before, attention to the memory, and the feed-forward network, each beside its
-        residual.
+        """Apply self-attention to the earlier rows, cross-attention to the memory, and the feed-forward network.
+
+        Each has its residual connection and norm.
         """
         for norm, sublayer in zip(self.norms, (self._attend, self._attend_memory, self._feed_forward), strict=True):
             x = x + sublayer(norm(x), seen) if self.norm_first else norm(x + sublayer(x, seen))
@@ -97,7 +98,9 @@ class RowLayer:
 
 
 def _join(product: Product, *modules: nn.Linear) -> MatVec | ByteMatVec:
-    """Join several maps of the same input into one, its weight laid out as in a loaded checkpoint."""
+    """Join several linear maps of the same input into one, with its weight stored by column as in a loaded
+    checkpoint.
+    """
     weight = torch.cat([module.weight.t() for module in modules], dim=1).t()
     return product.from_weight(weight, torch.cat([module.bias for module in modules]))
 
@@ -108,5 +111,5 @@ def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
 
 
 def _merge_heads(context: Tensor) -> Tensor:
-    """Put the contexts of all heads one after another: with one row there is nothing to transpose."""
+    """Concatenate the contexts of all heads; for a single row this needs no transpose."""
     return context.reshape(context.shape[0], 1, -1)

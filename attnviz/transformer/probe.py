@@ -1,6 +1,6 @@
-"""Probes: objects that observe or change a forward pass, passed down with the call.
+"""Probes: objects that observe or change a forward pass, passed as an argument of the call.
 
-The model holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
+The model itself holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -30,29 +30,29 @@ class Site:
 
 @dataclass(frozen=True, eq=False)
 class EditedWeights:
-    """Weights that replace a call's own, in some rows of some heads.
+    """Weights that replace a call's own weights in some rows of some heads.
 
-    `attn` `(batch, heads, q_len, k_len)`; `rows` bool `(batch, heads, q_len)`, True where they hold.
+    `attn` is `(batch, heads, q_len, k_len)`; `rows` is bool `(batch, heads, q_len)`, True for rows that are replaced.
     """
 
     attn: Tensor
     rows: Tensor
 
     def merge_with(self, before: "EditedWeights | None") -> "EditedWeights":
-        """Merge with what was edited before in other rows."""
+        """Merge with earlier edits of other rows; rows edited in both keep the newer weights."""
         return self if before is None else EditedWeights(self.apply_to(before.attn), self.rows | before.rows)
 
     @classmethod
     def everywhere(cls, attn: Tensor) -> "EditedWeights":
-        """Make edits of every row of every head."""
+        """Return edits that replace every row of every head."""
         return cls(attn, torch.ones(attn.shape[:3], dtype=torch.bool, device=attn.device))
 
     def apply_to(self, attn: Tensor) -> Tensor:
-        """Put the edited rows into a call's own weights."""
+        """Return a call's own weights with the edited rows replaced."""
         return torch.where(self.rows.unsqueeze(-1), self.attn.to(attn.dtype), attn)
 
     def cut(self, item: slice, heads: slice) -> "EditedWeights":
-        """Select some items and heads."""
+        """Select some batch items and heads."""
         return EditedWeights(self.attn[item, heads], self.rows[item, heads])
 
 
@@ -60,18 +60,19 @@ class EditedWeights:
 class AttentionCall:
     """Everything that one attention computation depends on.
 
-    query `(batch, heads, q_len, d_k)`; key and value `(batch, heads, k_len, d_k)`; mask bool, True = may
-    attend, and bias float, both broadcastable to `(batch, heads, q_len, k_len)`; scores are
-    `scale * query @ key^T + bias`. With `softcap` c the product s is c * tanh(s / c) before the bias (Gemma 2). `sinks`
-    `(1, heads, 1, 1)` are the scores of one place more, which stands for no token and has no value: what it takes, a
-    row's weights lack (gpt-oss). Some models choose the keys of each row by an indexer (DeepSeek-V3.2): `chosen` is
-    True for these, and `mask` hides the others already. `edited` are weights that an intervention puts in the place of
+    query `(batch, heads, q_len, d_k)`; key and value `(batch, heads, k_len, d_k)`; mask bool, True = may attend, and
+    bias float, both broadcastable to `(batch, heads, q_len, k_len)`; scores are `scale * query @ key^T + bias`. With
+    `softcap` c, the product s becomes c * tanh(s / c) before the bias (Gemma 2). `sinks` `(1, heads, 1, 1)` are the
+    scores of an attention sink, an extra column without a token and without a value; the weight on it is missing from
+    the row's sum (gpt-oss). In models with an indexer that chooses the keys of each row (DeepSeek-V3.2), `chosen` is
+    True for the chosen keys; `mask` already hides the others. `edited` are weights with which an intervention replaces
     the call's own.
-    `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)` are what query and key were projected from
-    (with a cache: only the part projected in this call).
 
-    A model may compute scores that are no multiple of query · key, and show its scores only. Then `d_k` is 0: query and
-    key are empty, and `bias` holds the scores (`has_queries` is False).
+    `input_` `(batch, q_len, d_model)` and `memory` `(batch, k_len, d_model)` are the hidden states from which query and
+    key were projected (with a cache: only the part projected in this call).
+
+    Some models compute scores that are not a multiple of query · key, so that only the scores are known. Then `d_k` is
+    0, query and key are empty, and `bias` holds the scores (`has_queries` is False).
     """
 
     query: Tensor
@@ -89,42 +90,40 @@ class AttentionCall:
 
     @property
     def has_queries(self) -> bool:
-        """Whether query and key are known, not only the scores."""
+        """Whether query and key are known, and not only the scores."""
         return self.query.shape[-1] > 0
 
     def map_tensors(self, change: Callable[[Tensor], Tensor]) -> "AttentionCall":
-        """Return the same call with every tensor changed."""
+        """Return the same call with `change` applied to every tensor."""
         changed = {name: change(part) for name, part in vars(self).items() if isinstance(part, Tensor)}
         edited = self.edited and EditedWeights(change(self.edited.attn), change(self.edited.rows))
         return replace(self, **changed, edited=edited)
 
 
 class Probe:
-    """Callbacks of a forward pass. This one changes nothing; subclasses override what they need.
+    """Callbacks of a forward pass. This class changes nothing; subclasses override the methods that they need.
 
-    `needs_gradients` where the pass is to be differentiated.
+    A subclass sets `needs_gradients` if the pass must be differentiable.
     """
 
     needs_gradients = False
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Return the call, or a changed copy of it, before attention; one with `edited` weights to change these."""
+        """Return the call, or a changed copy, before attention is computed; set `edited` to change the weights."""
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Return the context, or a changed one, after attention and before heads are merged: `(batch, heads, q_len,
-        d_k)`.
+        """Return the context `(batch, heads, q_len, d_k)`, or a changed one, after attention and before heads are
+        merged.
         """
         return context
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Return the output, or a changed one, after a whole layer: `(batch, length, d_model)`. Layer -1 is the
-        embedding.
-        """
+        """Return a layer's output `(batch, length, d_model)`, or a changed one. Layer -1 is the embedding."""
         return output
 
     def start_at(self, start: int) -> "Probe":
-        """Return the probe for a pass whose first query is at position `start`, as a step of a decoding needs it."""
+        """Return the probe for a pass whose first query is at position `start`, such as a decoding step."""
         return self
 
 
@@ -133,8 +132,9 @@ _LISTENER: ContextVar[Callable[[Site], None] | None] = ContextVar("attnviz_site_
 
 @contextmanager
 def listen_to_sites(listener: Callable[[Site], None]) -> Iterator[None]:
-    """Call `listener` with the site of each attention call that this thread computes inside the block, so that a long
-    pass shows how far it is. What the listener raises ends the pass.
+    """Call `listener` with the site of each attention call in this thread, to show the progress of a long pass.
+
+    An exception that the listener raises ends the pass.
     """
     token = _LISTENER.set(listener)
     try:
@@ -144,13 +144,13 @@ def listen_to_sites(listener: Callable[[Site], None]) -> Iterator[None]:
 
 
 def tell_listener(site: Site) -> None:
-    """Tell this thread's listener, if there is one, that attention is computed at a site."""
+    """Call this thread's listener, if any, with the site where attention is computed."""
     if (listener := _LISTENER.get()) is not None:
         listener(site)
 
 
 def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:
-    """Make a method `run(self, of, probe=None, …)` compute without gradients, unless its probe needs them."""
+    """Decorate a method `run(self, of, probe=None, …)` to run without gradients, unless its probe needs them."""
 
     @wraps(run)
     def run_without_gradients(*given: Any, **named: Any) -> Result:
@@ -162,7 +162,7 @@ def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def select_item(call: AttentionCall, item: int | None, head: int | None) -> AttentionCall:
-    """Select one item of the batch and one head of a call, or all where None is given; both axes stay."""
+    """Select one batch item and one head of a call; None selects all. Both axes stay."""
     items = slice(None) if item is None else slice(item, item + 1)
     heads = slice(None) if head is None else slice(head, head + 1)
 
@@ -186,12 +186,12 @@ def select_item(call: AttentionCall, item: int | None, head: int | None) -> Atte
 
 
 def cut_to_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall:
-    """Cut a call to its first queries and keys: those of a sentence that a batch pads at the end."""
+    """Remove the padding at the end of a call: keep the first `q_len` queries and `k_len` keys."""
     if (q_len, k_len) == (call.query.shape[2], call.key.shape[2]):
         return call
 
     def cut(tensor: Tensor | None) -> Tensor | None:
-        """Cut what broadcasts to `(batch, heads, q_len, k_len)`."""
+        """Cut a tensor that broadcasts to `(batch, heads, q_len, k_len)`."""
         return None if tensor is None else tensor[..., :q_len, :k_len]
 
     edited = call.edited
@@ -210,14 +210,14 @@ def cut_to_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall
 
 
 def visible_cells(call: AttentionCall) -> Bool[Tensor, "batch heads q_len k_len"]:
-    """Return True where a query may attend to a key, for every item and head; a view of what is stored once."""
+    """Return True where a query may attend to a key, for every batch item and head, as a view of the stored mask."""
     shape = (*call.query.shape[:3], call.key.shape[2])
     mask = torch.ones((), dtype=torch.bool, device=call.query.device) if call.mask is None else call.mask
     return mask.expand(shape)
 
 
 def bytes_kept(calls: Iterable[AttentionCall], others: Iterable[Tensor | None] = ()) -> int:
-    """Count the bytes of memory that calls and other tensors keep alive, storage that is shared counted once."""
+    """Return the bytes of memory that calls and other tensors use, with shared storage counted once."""
     calls = tuple(calls)
     edited = [part for call in calls if call.edited is not None for part in (call.edited.attn, call.edited.rows)]
     parts = [part for call in calls for part in vars(call).values() if part is None or isinstance(part, Tensor)]

@@ -1,17 +1,18 @@
-"""Runs of numbers as slices. An index of a list must be copied to the device, which waits for it at each token and each
-edit; a slice needs no copy.
+"""Convert runs of consecutive integers to slices.
+
+Indexing with a list copies the list to the device and waits for it, at each token and each edit; a slice needs no copy.
 """
 
 from collections.abc import Iterable
 
 
 def runs(numbers: Iterable[int]) -> list[slice]:
-    """Join numbers that go up by one to slices, in their order."""
+    """Join consecutive integers to slices, in their order."""
     return [here for here, _ in paired_runs((number, number) for number in numbers)]
 
 
 def paired_runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[slice, slice]]:
-    """Join pairs of numbers that both go up by one to pairs of slices, in their order."""
+    """Join pairs of integers that both increase by one to pairs of slices, in their order."""
     found: list[tuple[slice, slice]] = []
     for here, there in pairs:
         if found and (found[-1][0].stop, found[-1][1].stop) == (here, there):

@@ -1,4 +1,4 @@
-"""The encoder-decoder Transformer (Vaswani et al. 2017), from ids to logits. Knows no text, keeps no run."""
+"""The encoder-decoder Transformer (Vaswani et al. 2017), from ids to logits. It handles no text and keeps no state."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,7 +15,7 @@ Memory = Float[Tensor, "batch k_len d_model"]
 
 
 class Transformer(nn.Module):
-    """One embedding, tied to the output; an encoder; a decoder."""
+    """An encoder and a decoder with one embedding, which is tied to the output."""
 
     is_causal = True  # no target position sees a later one
 
@@ -27,7 +27,8 @@ class Transformer(nn.Module):
         self.decoder = Decoder(config)
 
     def initialise(self, seed: int) -> "Transformer":
-        """Xavier-uniform matrices, zero biases, embeddings of standard deviation `d_model ** -0.5`.
+        """Initialise all weights: Xavier-uniform matrices, zero biases, embeddings with standard deviation `d_model **
+        -0.5`.
 
         The same seed gives the same weights.
         """
@@ -35,12 +36,12 @@ class Transformer(nn.Module):
         return self
 
     def src_mask(self, src: Src) -> Bool[Tensor, "batch 1 k_len"] | None:
-        """Return the source tokens that may be attended to; None without padding, where all of them may."""
+        """Return the mask of source tokens that may be attended to; None without padding, when all of them may."""
         mask = masks.padding(src, self.config.pad_id)
         return None if bool(mask.all()) else mask
 
     def encode(self, src: Src, src_mask: Bool[Tensor, "..."] | None, run: ForwardContext = ForwardContext()) -> Memory:
-        """Source ids to memory."""
+        """Encode source ids to memory."""
         return self.encoder(self.embedding(src), src_mask, run)
 
     def decode(
@@ -50,10 +51,10 @@ class Transformer(nn.Module):
         src_mask: Bool[Tensor, "..."] | None,
         run: ForwardContext = ForwardContext(),
     ) -> Float[Tensor, "batch q_len d_model"]:
-        """Hidden states of the target tokens, each seeing only itself and what comes before it.
+        """Compute hidden states of the target tokens, each of which sees only itself and earlier tokens.
 
-        With a cache in `run`, `tgt_in` holds only the tokens that come after those in the cache. Padding stands at
-        the end of a target, so that the causal mask already hides it from every real token.
+        With a cache in `run`, `tgt_in` holds only the tokens that come after those in the cache. Padding is at the end
+        of a target, so that the causal mask already hides it from every real token.
         """
         start = run.cache.length if run.cache else 0
         q_len = tgt_in.shape[1]
@@ -61,19 +62,19 @@ class Transformer(nn.Module):
         return self.decoder(self.embedding(tgt_in, start), memory, mask, src_mask, run)
 
     def logits(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
-        """Hidden states to scores of every vocabulary entry."""
+        """Compute scores of every vocabulary entry from hidden states."""
         return self.embedding.logits(hidden)
 
     def forward(
         self, src: Src, tgt_in: TgtIn, run: ForwardContext = ForwardContext()
     ) -> Float[Tensor, "batch q_len vocab_size"]:
-        """Logits for the token after each of `tgt_in`: one pass over the whole target, as in training."""
+        """Compute the logits of the token after each of `tgt_in` in one pass over the whole target, as in training."""
         src_mask = self.src_mask(src)
         return self.logits(self.decode(tgt_in, self.encode(src, src_mask, run), src_mask, run))
 
 
 def initialise(model: nn.Module, d_model: int, seed: int) -> None:
-    """Give a model its first weights, in place, as `Transformer.initialise` says."""
+    """Initialise a model's weights in place, as described at `Transformer.initialise`."""
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         if parameter.dim() == 1:
