@@ -14,9 +14,10 @@ from attnviz.lessons.scoring import Truth, fold_text
 
 
 def truth_of(question: Question, picture: LinkedPicture | None) -> Truth:
-    """Compute the right answer. Raises ValueError with one sentence where the question does not fit its picture.
+    """Compute the right answer. Raises ValueError if the question does not fit its picture.
 
-    A `picture` of None is that of a step whose lesson has shown none yet: then only what the author says is right.
+    `picture` is None for a step before the lesson's first picture. Such a step may only ask questions whose right
+    answer the author has written down.
     """
     if question.kind == TEXT:
         return Truth("")
@@ -98,7 +99,7 @@ def _translation(question: Question, picture: LinkedPicture) -> Truth:
 
 
 def _written_truth(question: Question, text: str) -> Truth:
-    """Return the model's text as the truth, or the option that equals it."""
+    """Return the text that the model writes as the right answer; with options, the option that equals it."""
     if not question.options:
         return Truth(text, text)
     right = [at for at, option in enumerate(question.options) if fold_text(option.text) == fold_text(text)]

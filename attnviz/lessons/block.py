@@ -1,4 +1,4 @@
-"""The block of a question: each kind's fields, read and checked."""
+"""Reader of a question's block in a lesson's Markdown: the fields of each kind of question, validated."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,10 @@ _COVER = {CELL: "map", ROW: "row", HEAD: "maps", TOKEN: "page", TRANSLATION: "pa
 
 
 def question_of(found: Mapping[str, Any], line: int = 0, places: Mapping[str, int] | None = None) -> Question:
-    """Read the question of a block; `places` has the line of each key. Raises LessonError with all mistakes."""
+    """Read a question from the mapping of its block. `places` has the line of each key.
+
+    Raises LessonError with all mistakes.
+    """
     faults, lines = FaultList(), places or {}
     kind = found.get("kind", "")
     if not isinstance(kind, str) or kind not in FIELDS:
@@ -45,7 +48,7 @@ def question_of(found: Mapping[str, Any], line: int = 0, places: Mapping[str, in
 
 
 def _note_fields(found: Mapping[str, Any], kind: str, faults: FaultList, lines: Mapping[str, int]) -> set[str]:
-    """Note the fields that a kind of question may not have, and those that it lacks; return the required ones."""
+    """Add a fault for each unknown and each missing field of a kind of question. Return the required fields' names."""
     known = {name.rstrip("!"): name.endswith("!") for name in FIELDS.get(kind, ())}
     for name in found:
         if name not in (*_ALL, *known) and (kind or name not in READ):
@@ -60,8 +63,9 @@ def _note_fields(found: Mapping[str, Any], kind: str, faults: FaultList, lines: 
 
 
 def _require_an_answer(question: Question, found: Mapping[str, Any]) -> None:
-    """Require that a choice has one right sentence, given by its number or by ranges of a measure. Raises
-    LessonError.
+    """Check that a choice defines its right sentence, either by its number or by ranges of a measure.
+
+    Raises LessonError.
     """
     ranged, is_measured = [option.when is not None for option in question.options], bool(found.get("measure"))
     if is_measured and not all(ranged):

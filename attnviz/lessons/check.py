@@ -1,4 +1,4 @@
-"""Check of a lesson's text, block by block: run every link, compute every answer, compare it with what was signed."""
+"""Check of a lesson's text: run every link, compute every answer, and compare the answers with those signed before."""
 
 import hashlib
 import json
@@ -20,8 +20,9 @@ LEAST_MARGIN = 0.02  # what the right answer is ahead by, in weight or whatever 
 
 @dataclass(frozen=True)
 class Remark:
-    """A finding: its line, a sentence, and whether it is a mistake; `fault` is set if the mistake is in the text
-    itself.
+    """A finding of the check: its line, a sentence, and whether it is a mistake.
+
+    `fault` is set if the text itself is wrong, rather than an answer or a claim.
     """
 
     line: int
@@ -32,8 +33,10 @@ class Remark:
 
 @dataclass(frozen=True)
 class CheckedBlock:
-    """A block of a lesson's text with the check's findings: a step, numbered from 1, or 0 for the text before the first
-    step. `line` and `end` count from 1: its first line, and the line after its last.
+    """A block of a lesson's text with the check's findings.
+
+    A block is a step, numbered from 1, or the text before the first step, with the number 0. `line` is its first line,
+    counted from 1, and `end` the line after its last.
     """
 
     number: int
@@ -52,7 +55,7 @@ Claims = Callable[[LessonStep, Link | None, LinkedPicture | None], Iterator[str]
 
 
 def no_claims(step: LessonStep, link: Link | None, shown: LinkedPicture | None) -> Iterator[str]:
-    """Find no untrue claims: compare nothing with the picture."""
+    """Yield no untrue claims. This is the default for a check that does not compare texts with the picture."""
     yield from ()
 
 
@@ -60,8 +63,10 @@ StepCheck = Callable[[LessonStep, Link | None, str | None], Iterable[Remark]]
 
 
 def check_text(text: ReadText, check: StepCheck) -> Iterator[CheckedBlock]:
-    """Check a lesson's text block by block: mistakes of the text itself, and what `check` finds in a step that can be
-    read, as `check_step` does. If one step cannot be read, the others are still checked.
+    """Check a lesson's text block by block, and yield each block with its findings.
+
+    Findings are mistakes of the text itself, and what `check` (such as `check_step`) finds in a step that can be read.
+    If one step cannot be read, the others are still checked.
     """
     first = text.steps[0].line if text.steps else 0
     yield CheckedBlock(0, "", 1, first, tuple(_fault_remarks(text.faults)))
@@ -80,8 +85,10 @@ def _fault_remarks(faults: Sequence[Fault]) -> Iterator[Remark]:
 def check_step(
     step: LessonStep, link: Link | None, signed: str | None, *, run: Pictures, claims: Claims = no_claims
 ) -> Iterator[Remark]:
-    """Check one step on the picture of `link`: yield its right answer or why it has none, whether the answer has
-    changed since it was signed with the fingerprint `signed`, and untrue `claims` about the picture.
+    """Run the picture of `link`, and check a step against it.
+
+    Yields the right answer or the reason why there is none, a remark if the answer no longer has the fingerprint
+    `signed`, and the untrue `claims` about the picture.
     """
     line = step.question.line if step.question else step.line
     try:
@@ -109,7 +116,7 @@ def _doubts(question: Question, truth: Truth, signed: str | None) -> Iterator[st
 
 
 def fingerprint(question: Question, truth: Truth) -> str:
-    """Return a short hash of an answer, the same after another machine's rounding."""
+    """Return a short hash of an answer, rounded so that another machine gets the same hash."""
     answer = truth.answer
     if question.kind == NUMBER:
         answer = f"{answer:.3g}"
@@ -120,9 +127,9 @@ def fingerprint(question: Question, truth: Truth) -> str:
 
 
 def sign(path: Path, lesson: Lesson, run: Pictures) -> int:
-    """Write each answer's fingerprint into the file's front matter; return their number.
+    """Write the fingerprint of each answer into the file's front matter. Return the number of answers.
 
-    Raises ValueError where an answer cannot be computed.
+    Raises ValueError if an answer cannot be computed.
     """
     names = {}
     for at, question in lesson.questions.items():

@@ -1,4 +1,4 @@
-"""A draft is the Markdown of a lesson that a teacher is still writing, and it may have mistakes.
+"""Functions for a draft: the Markdown of a lesson that a teacher is still writing, which may have mistakes.
 
 The teacher's browser keeps the draft; `attnviz/lessons/draft_keeper/js/kept.js` appends steps to the same text.
 """
@@ -43,8 +43,10 @@ _KEY = re.compile(r"[ \t-]*(row|col|measure|cover|show|by|kind):[ \t]*(.*)")
 
 
 def draft_of_kept(kept: str) -> str:
-    """Return the draft's text from the JSON that a browser keeps: a text, or the fields of version 1.0's form. Raises
-    ValueError.
+    """Return a draft's text from the JSON that a browser has stored, which is a text or the fields of version 1.0's
+    form.
+
+    Raises ValueError for any other JSON.
     """
     try:
         found = json.loads(kept)
@@ -57,7 +59,7 @@ def draft_of_kept(kept: str) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Clean a text so that every later step can handle it: no lone surrogate, no NUL, lines ended by a newline."""
+    """Replace lone surrogates, NUL characters and carriage returns in a text, and truncate it to the longest draft."""
     plain = text[:MOST_TEXT].encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     return plain.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -74,13 +76,14 @@ def file_name(title: str) -> str:
 
 
 def step_at(text: ReadText, line: int) -> int:
-    """Return the number of the step on a line, from 1; 0 for a line before the first step."""
+    """Return the number of the step that a line belongs to, counted from 1; 0 for a line before the first step."""
     return sum(step.line <= line for step in text.steps)
 
 
 def insert_question(draft: str, text: ReadText, line: int, block: str) -> str:
-    """Insert a question's block at the end of the step on a line; as a new step if that step has a question already, or
-    if there is no step.
+    """Insert the block of a question at the end of the step that `line` belongs to, and return the new draft.
+
+    If that step already has a question, or if there is no step, the question becomes a new step.
     """
     lines, at = draft.split("\n"), step_at(text, line)
     question = f"```question\n{block}\n```"
@@ -93,7 +96,7 @@ def insert_question(draft: str, text: ReadText, line: int, block: str) -> str:
 
 
 def field_on(draft: str, line: int) -> str:
-    """Return the key on a line, such as "row", if its value can be chosen from a list; else ""."""
+    """Return the key on a line, such as "row", if its value can be chosen from a list; "" otherwise."""
     lines = draft.split("\n")
     found = _KEY.fullmatch(lines[line - 1]) if 0 < line <= len(lines) else None
     return found[1] if found else ""
@@ -107,7 +110,7 @@ def replace_value(draft: str, line: int, value: str) -> str:
 
 
 def offers(field: str, picture: LinkedPicture | None) -> Mapping[str, str]:
-    """Return the possible values of a key, by the words shown for them; tokens come from the picture."""
+    """Return the possible values of a key as {label: value}. The values of rows and columns come from the picture."""
     if field in ("row", "col"):
         if picture is None:
             return {}
@@ -130,7 +133,9 @@ def _needs(needs: tuple[str, ...]) -> str:
 
 
 def _place(at: int, token: str, find: Callable[[str], int]) -> str:
-    """Return the token if YAML needs no quotes for it and `find` leads back to position `at`; else the position."""
+    """Return how a lesson names position `at`: by its token, if YAML needs no quotes and `find` finds `at`; by
+    number if not.
+    """
     try:
         is_only = bool(re.fullmatch(r"[^\W\d_][\w' -]*", token)) and find(token) == at
     except ValueError:

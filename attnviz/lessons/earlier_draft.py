@@ -1,4 +1,4 @@
-"""Drafts of version 1.0, which a browser may still keep: a form's fields as JSON, made into a lesson's Markdown."""
+"""Conversion of a draft from version 1.0, which a browser may still have stored as JSON, into a lesson's Markdown."""
 
 import re
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def _yaml(found: Mapping[str, Any]) -> str:
 
 
 def _question(said: Mapping[str, str]) -> str:
-    """Write the block of a question; a value that cannot be a question stays as it is, and the reader refuses it."""
+    """Write the block of a question. Invalid values are written unchanged, so that the lesson's reader reports them."""
     if not (kind := said.get("kind", "")):
         return ""
     names = [name.rstrip("!") for name in FIELDS.get(kind, ())]
@@ -69,7 +69,7 @@ def _options(said: Mapping[str, str]) -> list[Any]:
 
 
 def _pairs(text: str) -> dict[str, str] | str:
-    """Read “line: contiguous, at: 4” as pairs; any other text stays a text."""
+    """Parse a text such as “line: contiguous, at: 4” into a dictionary. Any other text is returned unchanged."""
     pairs = [part.partition(":") for part in text.split(",") if part.strip()]
     if not all(name.strip() and colon for name, colon, _ in pairs):
         return text

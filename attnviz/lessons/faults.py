@@ -1,8 +1,8 @@
-"""Mistakes of a lesson's texts, collected while it is read: the place of each, and a sentence on it.
+"""Mistakes in a lesson's text, collected while it is read: for each a sentence and its place.
 
-Readers raise `LessonError` for what they cannot read; `FaultList.collect` takes its mistakes, adds the place, and lets
-the reading go on with the next field or step. A sentence names its field as its reader knows it: a file by its key, the
-form that asks the room by the field's label.
+Functions that read a lesson raise `LessonError` for what they cannot read. `FaultList.collect` catches the error, adds
+the place, and lets the caller go on with the next field or step. A message for a file names a field by its key; a
+message for the form *Ask the room* names it by its label.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +14,11 @@ MOST_NAMED = 40  # mistakes of one file
 
 @dataclass(frozen=True)
 class Fault:
-    """One mistake. `sentence` has no full stop, and begins after its subject: the `field`, by its key, if there is one.
-    `in_file` says how a file writes it; `line` counts from 1 (0: unknown), `place` is such as "step 3, question".
+    """One mistake.
+
+    `sentence` has no full stop. If there is a `field`, given by its key, the sentence lacks its subject, which is the
+    field. `in_file` tells how to write it correctly in a file. `line` counts from 1 (0: unknown); `place` is a text
+    such as "step 3, question".
     """
 
     sentence: str
@@ -25,13 +28,13 @@ class Fault:
     place: str = ""
 
     def file_sentence(self) -> str:
-        """Return the fault in the file's terms: line, place, key, and how the file writes it."""
+        """Return the message for the author of a file: line, place, key, and how to write it correctly."""
         where = ", ".join(filter(None, (f"line {self.line}" if self.line else "", self.place)))
         said = "; ".join(filter(None, (self._subject_sentence(self.field), self.in_file)))
         return f"{_capital(where)}: {said}." if where else f"{_capital(said)}."
 
     def form_sentence(self, label: Callable[[str], str]) -> str:
-        """Return the fault in a form's terms; `label` gives the name of a key's field."""
+        """Return the message for the user of a form. `label(key)` returns the label of the field with that key."""
         return f"{_capital(self._subject_sentence(label(self.field) if self.field else ''))}."
 
     def _subject_sentence(self, name: str) -> str:
@@ -39,7 +42,7 @@ class Fault:
 
 
 class LessonError(ValueError):
-    """The mistakes of a lesson, or of a part of it; its message has a line for each."""
+    """Raised for the mistakes in a lesson or a part of it. The message has one line per mistake."""
 
     def __init__(self, *faults: Fault) -> None:
         super().__init__("\n".join(limit_sentences([fault.file_sentence() for fault in faults])))
@@ -47,19 +50,20 @@ class LessonError(ValueError):
 
 
 class FaultList:
-    """The mistakes that were found so far."""
+    """List of the mistakes found so far."""
 
     def __init__(self) -> None:
         self._found: list[Fault] = []
 
     def add(self, sentence: str, field: str = "", *, in_file: str = "", line: int = 0) -> None:
-        """Note a mistake."""
+        """Add a mistake; the parameters are the fields of `Fault`."""
         self._found.append(Fault(sentence, field, in_file, line))
 
     @contextmanager
     def collect(self, *, field: str = "", line: int = 0, place: str = "") -> Iterator[None]:
-        """Collect the mistakes that are raised inside, and add the place that they lack; a place stands before the
-        place within it.
+        """Catch a LessonError raised inside this context, and add its mistakes to the list.
+
+        Mistakes without a field or line get the ones given here; `place` is put before the place of each mistake.
         """
         try:
             yield
@@ -70,17 +74,17 @@ class FaultList:
 
     @property
     def found(self) -> tuple[Fault, ...]:
-        """The mistakes, in the order of lines, each once."""
+        """The mistakes without duplicates, ordered by line."""
         return tuple(sorted(dict.fromkeys(self._found), key=lambda one: one.line))
 
     def raise_any(self) -> None:
-        """Raise LessonError, if anything was found."""
+        """Raise LessonError with all mistakes if there are any."""
         if self._found:
             raise LessonError(*self.found)
 
 
 def limit_sentences(sentences: Sequence[str]) -> list[str]:
-    """Return the first `MOST_NAMED` sentences, and how many more follow."""
+    """Return the first `MOST_NAMED` sentences, and one that tells how many were left out."""
     rest = len(sentences) - MOST_NAMED
     return [*sentences] if rest <= 0 else [*sentences[:MOST_NAMED], f"And {rest} more: mend these first."]
 

@@ -35,9 +35,9 @@ class Link:
 
 @dataclass(frozen=True)
 class LessonStep:
-    """A heading of the file and the text below it; `text` is Markdown, without link and question.
+    """A step: a heading of the file and the text below it. `text` is Markdown without the link and the question.
 
-    A step without a link keeps the picture of the step before.
+    A step without a link shows the picture of the step before.
     """
 
     title: str
@@ -49,11 +49,12 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson's file, read. `name` is the file's, without its ending; `audience` is what the file calls `for`.
+    """A lesson that was read from a file.
 
-    `about` is the Markdown before the first step, `signed` the fingerprint of each question's answer as it was when the
-    author signed the file, by the question's name. One that is not `is_listed` opens by its link alone. `folder` is
-    that of its file, which may hold recordings; None for a text.
+    `name` is the file's name without its ending, `audience` the value of its key `for`, and `about` the Markdown before
+    the first step. `signed` has the fingerprint of each answer from when the author signed the file, by the step's
+    number as text. If `is_listed` is False, only its link opens the lesson. `folder` is the folder of its file, which
+    may hold recordings; None for a lesson that was not read from a file.
     """
 
     name: str
@@ -68,11 +69,11 @@ class Lesson:
     folder: Path | None = field(default=None, compare=False)
 
     def picture(self, at: int) -> Link | None:
-        """Return the link that step `at` shows: its own, or that of the last step before it that has one."""
+        """Return the link that step `at` shows: its own link, or that of the last earlier step with a link."""
         links = [step.link for step in self.steps[: at + 1] if step.link is not None]
         return links[-1] if links else None
 
     @property
     def questions(self) -> dict[int, Question]:
-        """The questions, by the number of their step, counted from 0."""
+        """The questions by the index of their step, counted from 0."""
         return {at: step.question for at, step in enumerate(self.steps) if step.question is not None}

@@ -28,16 +28,19 @@ class LibraryFile:
 
 
 def shelf() -> tuple[LibraryFile, ...]:
-    """Return all lessons in order of their files' names, the shipped ones first; a file of one's own replaces a
-    shipped one of the same name.
+    """Return all lessons: first the shipped ones, then those in ATTNVIZ_LESSONS, each ordered by file name.
+
+    A file in ATTNVIZ_LESSONS replaces a shipped lesson with the same name.
     """
     found = {path.stem: path for path in _files()}
     return tuple(_shelve(path) for path in found.values())
 
 
 def lesson_named(name: str) -> Lesson:
-    """Return the lesson of that name, listed or not. Raises ValueError with one sentence for an unknown or broken
-    one; the mistakes of its file are for its author, not for a reader.
+    """Return the lesson with this name, listed or not.
+
+    Raises ValueError for an unknown name, and for a file with mistakes. The message does not list the mistakes, which
+    concern the author and not the reader.
     """
     one = next((one for one in shelf() if one.name == name), None)
     if one is None:
@@ -48,7 +51,7 @@ def lesson_named(name: str) -> Lesson:
 
 
 def next_lesson(name: str) -> Lesson | None:
-    """Return the lesson after the one of that name, among the listed ones; None after the last one."""
+    """Return the listed lesson after the one with this name; None after the last one."""
     lessons = listed_lessons(shelf())
     names = [one.name for one in lessons]
     at = names.index(name) + 1 if name in names else len(names)
@@ -56,12 +59,12 @@ def next_lesson(name: str) -> Lesson | None:
 
 
 def listed_lessons(found: Sequence[LibraryFile]) -> list[Lesson]:
-    """Select the lessons that the list of the page Lessons names."""
+    """Select the lessons that the page Lessons lists."""
     return [one.lesson for one in found if one.lesson is not None and one.lesson.is_listed]
 
 
 def recording_beside(name: str) -> Path | None:
-    """Return the recording of that name in a folder of lessons, one's own first; None where there is none."""
+    """Return the path of a recording in a folder of lessons, ATTNVIZ_LESSONS first; None if there is no such file."""
     if Path(name).name != name or not name.endswith(".npz"):
         return None
     return next((file for folder in reversed(_folders()) if (file := folder / name).is_file()), None)
@@ -87,7 +90,7 @@ def _shelve(path: Path) -> LibraryFile:
 
 @lru_cache(maxsize=256)
 def _read(path: Path, written: int, size: int) -> LibraryFile:
-    """Read a file; another version of it (by time and size) is read anew."""
+    """Read a lesson's file. Results are cached by the file's time and size, so that a changed file is read again."""
     try:
         return LibraryFile(path.stem, read_file(path))
     except LessonError as error:
@@ -96,6 +99,6 @@ def _read(path: Path, written: int, size: int) -> LibraryFile:
 
 @lru_cache(maxsize=256)
 def _log_broken(path: Path, *problems: str) -> LibraryFile:
-    """Return a broken file, and log its mistakes for the author, once."""
+    """Return the entry of a file with mistakes, and log the mistakes for its author."""
     _LOG.warning("%s is not in the list of lessons. %s", path.name, " ".join(problems))
     return LibraryFile(path.stem, None, problems)

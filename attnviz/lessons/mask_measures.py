@@ -1,4 +1,4 @@
-"""Measures of masks: weights of a row under a fill, and leaks without a mask. See `measures`."""
+"""Measures of masks for questions: a row's weights under a fill value, and leaks without a causal mask."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,10 @@ from attnviz.masks.numbers.leakage import leak_test
 
 
 def _fill(picture: LinkedPicture, question: Question) -> FilledScores:
-    """Fill the head in focus with the mask and the fill in `with`; `blind` is a row that sees nothing."""
+    """Apply the mask and fill value from the question's `with` to the scores of the head in focus.
+
+    `blind` in `with` names a row whose keys are all masked.
+    """
     said = question.more or {}
     layer, head = picture.one_head()
     call = one_head(picture.trace.call(picture.kind, layer), head)
@@ -58,7 +61,7 @@ def _refusal(picture: LinkedPicture, question: Question) -> float:
 
 
 def _outcome(picture: LinkedPicture, question: Question) -> float:
-    """Classify a filled row: 0 all zeros, 1 an even share for every key, 2 NaN, 3 anything else, 4 torch refuses."""
+    """Classify a row's weights: 0 if all are zero, 1 if all are equal, 2 for NaN, 3 otherwise, 4 if torch raises."""
     if _fill(picture, question).error:
         return 4.0
     row = _row(picture, question)
@@ -69,7 +72,7 @@ def _outcome(picture: LinkedPicture, question: Question) -> float:
 
 
 def _leaks(*, causal: bool) -> Callable[[LinkedPicture, Question], float]:
-    """Return a measure that counts the positions before the replaced one whose numbers change."""
+    """Return a measure that counts the positions before the replaced token whose hidden states change."""
 
     def compute(picture: LinkedPicture, question: Question) -> float:
         said = question.more or {}

@@ -1,6 +1,4 @@
-"""Numbers that a question can ask for, each computed from a step's picture: by name, with a phrase and the fields
-that it needs.
-"""
+"""Measures: numbers that a question can ask for, each computed from a step's picture."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,7 +26,9 @@ _PLACES = ("row", "col")
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a picture: a phrase on it, the fields of a question that it needs, and its function."""
+    """A number computed from a picture: a phrase that describes it, the question's fields it needs, and its
+    function.
+    """
 
     means: str
     needs: tuple[str, ...]
@@ -36,8 +36,9 @@ class Measure:
 
 
 def compute_measure(picture: LinkedPicture | None, question: Question) -> float:
-    """Compute the number that a question's measure names; some need no picture. Raises ValueError with one
-    sentence, LessonError where it is about a field.
+    """Compute the measure that a question names. Some measures need no picture.
+
+    Raises LessonError if a field of the question is missing or wrong, and ValueError for other problems.
     """
     measure = MEASURES.get(question.measure)
     if measure is None:
@@ -51,7 +52,7 @@ def compute_measure(picture: LinkedPicture | None, question: Question) -> float:
 
 
 def _missing_fault(need: str, name: str, measure: Measure) -> Fault:
-    """Return the fault that a measure lacks a place, or a text of what the file calls `with`."""
+    """Return the fault that a measure's field is missing: a row or column, or a key in the file's `with`."""
     if need in _PLACES:
         return Fault(f"is missing: the measure {name} needs it ({measure.means})", need)
     said = f"lacks {need}: the measure {name} needs it ({measure.means})"
@@ -59,7 +60,7 @@ def _missing_fault(need: str, name: str, measure: Measure) -> Fault:
 
 
 def weights(picture: LinkedPicture) -> torch.Tensor:
-    """Return the map in focus, `(rows, cols)`."""
+    """Return the weights of the map in focus, with shape `(rows, cols)`."""
     return picture.maps.weights(picture.layer, picture.head)
 
 
@@ -79,7 +80,7 @@ def _metric(name: str) -> Callable[[LinkedPicture, Question], float]:
 
 
 def metric_of(picture: LinkedPicture, name: str, layer: int, head: int) -> float:
-    """Compute a metric of one head of the picture's kind."""
+    """Return a metric of one head of the picture's kind."""
     table = head_metrics(picture.maps, picture.trace).set_index(["layer", "head"])
     return float(table[name].to_dict()[layer, head])
 
@@ -118,7 +119,7 @@ def _d_model(picture: LinkedPicture, question: Question) -> float:
 
 
 def _parameter_share(picture: LinkedPicture, question: Question) -> float:
-    """Compute the parameters of a site with so many heads, as a share of those that it has."""
+    """Compute how many parameters the site would have with the asked number of heads, divided by its actual number."""
     inputs = _inputs(picture)
     counts = parameter_counts(inputs.weights.d_model).set_index("heads")["parameters"]
     asked = int((question.more or {})["heads"])
@@ -129,8 +130,8 @@ def _parameter_share(picture: LinkedPicture, question: Question) -> float:
 
 
 def _moved_weight(picture: LinkedPicture, question: Question) -> float:
-    """Compute how much of a row's weight the learned projections send elsewhere than softmax(x xᵀ/√d_model), on
-    average.
+    """Compute the mean share of a row's weight that the learned projections move, compared with softmax(x
+    xᵀ/√d_model).
     """
     if picture.kind == "cross":
         raise ValueError("In cross-attention queries and keys come from two sentences: link to self-attention.")
@@ -140,12 +141,14 @@ def _moved_weight(picture: LinkedPicture, question: Question) -> float:
 
 
 def _one_head(picture: LinkedPicture, question: Question) -> float:
-    """Compute max |Δ| of the outputs of one large head and of plain self-attention on the same W_q, W_k, W_v."""
+    """Compute max |Δ| between the output of one large head and that of plain self-attention with the same W_q,
+    W_k, W_v.
+    """
     return one_head(_inputs(picture)).output_change
 
 
 def _skip_raises(picture: LinkedPicture, question: Question) -> float:
-    """Return 1 where leaving out or changing a line of the site's code raises, else 0."""
+    """Return 1 if the site's code raises when a line is left out or changed, and 0 if it does not."""
     line = (question.more or {})["line"]
     if line not in SKIPS:
         raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not “{line[:40]}”.")
@@ -153,7 +156,7 @@ def _skip_raises(picture: LinkedPicture, question: Question) -> float:
 
 
 def _is_caught(picture: LinkedPicture, question: Question) -> float:
-    """Return 1 where a bug's one-line test catches it on this site, 0 where the test passes it."""
+    """Return 1 if a bug's one-line test fails on this site, as it should, and 0 if the test passes."""
     name = (question.more or {})["bug"]
     if name not in BUGS:
         raise ValueError(f"A bug is one of {', '.join(BUGS)}, not “{name[:40]}”.")

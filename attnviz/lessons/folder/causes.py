@@ -1,4 +1,4 @@
-"""Pictures of steps that link to Causes: the second side of Patch and Compare is run here."""
+"""Pictures for lesson steps that link to Causes. For the tabs Patch and Compare this runs the second text or model."""
 
 from attnviz.causes.pictures.compared import Side
 from attnviz.causes.pictures.sides import (
@@ -24,7 +24,7 @@ from attnviz.toys.switches import toy_title
 
 
 def causes_picture(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
-    """Draw the tab that is linked to; None where it draws nothing of these texts, or nothing that is a widget."""
+    """Draw the tab that the link names. Return None if no widget draws the tab, or if its texts are incomplete."""
     tab = shown.link.texts.get("tab") or "switch-off"
     if tab == "switch-off":
         return picture("switches").of(shown.model, shown.trace)
@@ -36,12 +36,15 @@ def causes_picture(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
 
 
 def rerun(run: Pictures, link: Link, **texts: str) -> LinkedPicture:
-    """Run a link with other texts in its address. Raises ValueError with one sentence."""
+    """Run a link with some of its texts replaced. Raises ValueError if the run is refused."""
     return run(Link(link.page, {**link.texts, **texts}, link.line))
 
 
 def _patching(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
-    """Patch between the sentence and the changed one; a prompt's answer is what comes next, so none is continued."""
+    """Draw patches between the sentence and the changed one; None without a changed sentence.
+
+    Prompts are not continued by written tokens, since the metric is the next token.
+    """
     changed = shown.link.texts.get("changed", "")
     if not changed.strip():
         return None
@@ -51,7 +54,7 @@ def _patching(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
 
 
 def _sides(shown: LinkedPicture, run: Pictures) -> tuple[Side, Side]:
-    """Run both sides as the page Causes does. Raises ValueError with one sentence."""
+    """Run both sides of a comparison as the page Causes does. Raises ValueError if a run is refused."""
     said, model = shown.link.texts, shown.model
     by = said.get("by") or "sentence"
     if by == "do":
@@ -77,7 +80,10 @@ def _languages(shown: LinkedPicture, run: Pictures) -> tuple[Side, Side]:
 
 
 def _models(shown: LinkedPicture, run: Pictures) -> tuple[Side, Side]:
-    """Run the same text by another model, which the changes of the first have no place in."""
+    """Run the same text with two models.
+
+    The second model runs without interventions, which name the first one's heads.
+    """
     name = shown.link.texts.get("model") or DEFAULT
     against = shown.link.texts.get("against") or _first_other(name)
     there = rerun(run, shown.link, model=against, tgt="", do="", to=_language_of(shown, against))
@@ -86,7 +92,11 @@ def _models(shown: LinkedPicture, run: Pictures) -> tuple[Side, Side]:
 
 
 def _first_other(name: str) -> str:
-    """Return the model that the page compares with first: a toy's next of its task, else a shipped one, else itself."""
+    """Return the model that the page compares with by default.
+
+    For a toy this is another toy trained on the same task, otherwise another shipped model, or the model itself if
+    there is no other.
+    """
     toys = [TOY + experiment.name for experiment in shipped.WITH_WEIGHTS]
     task = name.removeprefix(TOY).split("-")[0]
     alike = [toy for toy in toys if name.startswith(TOY) and toy.removeprefix(TOY).split("-")[0] == task]
@@ -95,7 +105,9 @@ def _first_other(name: str) -> str:
 
 
 def _language_of(shown: LinkedPicture, against: str) -> str:
-    """Return the language that the other model is asked for: the first's, where it writes that; else its own first."""
+    """Return the target language for the other model: the link's language if that model has it, or "" for its
+    default.
+    """
     languages = next((entry.languages for entry in entries() if entry.name == against), ())
     to = shown.link.texts.get("to", "")
     return to if to in languages else ""

@@ -1,6 +1,7 @@
-"""Compare what the texts of a step say about its picture with the picture: rows, controls, what is chosen, and the
-tokens that go in. A text says more than can be checked. Each check here would have found an untrue sentence in an
-earlier lesson.
+"""Check whether the texts of a step agree with its picture: named rows, controls, options, and input tokens.
+
+Not everything that a text says can be checked. Each check here would have found an untrue sentence in an earlier
+version of a lesson.
 """
 
 import re
@@ -64,7 +65,9 @@ _SHOWN_ON: Mapping[str, tuple[str, str, str]] = {
 
 
 def untrue_claims(step: LessonStep, link: Link | None, shown: LinkedPicture | None) -> Iterator[str]:
-    """Yield a sentence for each claim of a step that its picture does not bear out; `shown` is the run of `link`."""
+    """Yield a sentence for each claim in a step's texts that is not true of its picture; `shown` is the run of
+    `link`.
+    """
     if link is None:
         return
     text = step_text(step)
@@ -81,7 +84,7 @@ def untrue_claims(step: LessonStep, link: Link | None, shown: LinkedPicture | No
 
 
 def step_text(step: LessonStep) -> str:
-    """Return all texts of a step that a student reads, one on each line."""
+    """Return all texts of a step that a student reads, one per line."""
     question = step.question
     said = () if question is None else (question.ask, *(one.text for one in question.options), *question.hints)
     return "\n".join((step.title, step.text, *said, question.why if question else ""))
@@ -95,7 +98,7 @@ def missing_controls(step: LessonStep, drawn: Drawn | None) -> Iterator[str]:
 
 
 def _misplaced_controls(text: str, page: str) -> Iterator[str]:
-    """Find named tabs that the page does not have, and controls of other pages, unless the text names their page."""
+    """Yield a sentence for each tab or control that the text names but the page lacks, unless its page is named too."""
     titles = {place for place, tab in _tabs() if tab == page}
     for name in dict.fromkeys(_TAB.findall(text)):
         if name not in titles and not _named_page_has(name, text):
@@ -106,8 +109,10 @@ def _misplaced_controls(text: str, page: str) -> Iterator[str]:
 
 
 def _named_controls(text: str) -> list[str]:
-    """Return the controls that a text names in bold: after “tab” or “button”, or by a name of several words that some
-    page has. A single word, such as **Weights**, may be meant as an ordinary word.
+    """Return the controls that a text names in bold.
+
+    Bold text is a control's name if it follows “tab” or “button”, or if it has several words and some page has such a
+    control. A single bold word, such as **Weights**, may be an ordinary word.
     """
     long = [name for name in _BOLD.findall(text) if " " in name and name in _all_controls()]
     return list(dict.fromkeys([*_CONTROL.findall(text), *long]))
@@ -119,14 +124,14 @@ def _named_page_has(name: str, text: str) -> bool:
 
 @cache
 def _tabs() -> frozenset[tuple[str, str]]:
-    """Return the title of each tab, with its page."""
+    """Return (title, page) of every tab of the app."""
     places = {term.place for page in FILES for term in tried_on(page)}
     return frozenset((place.title, place.page) for place in places if place.title)
 
 
 @cache
 def _controls(page: str) -> frozenset[str]:
-    """Return the names of a page's tabs and controls, as they are in its glossary."""
+    """Return the names of a page's tabs and controls from its glossary."""
     named = {term.name for term in tried_on(page) if term.place.page == page}
     return frozenset(named | {title for title, of in _tabs() if of == page})
 
@@ -148,7 +153,9 @@ def _names_in(drawn: Drawn | None) -> Callable[[str], bool]:
 
 
 def _unshown_measure(question: Question, link: Link) -> Iterator[str]:
-    """Find a line, a bug, a position or an experiment of the question's measure that the link does not choose."""
+    """Yield a sentence for each argument of the question's measure (a line, bug, position or experiment) that the link
+    does not select.
+    """
     said = link.texts
     for name, value in (question.more or {}).items():
         page, tab, parameter = _SHOWN_BY.get(name, ("", "", ""))
@@ -176,7 +183,7 @@ def _runs(said: Mapping[str, str]) -> list[str]:
 
 
 def _rows(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
-    """Find named rows that the map does not have, or that the link could choose but does not."""
+    """Yield a sentence for each row that the text names but the map lacks, or that the link should pin but does not."""
     labels = [row.text for row in shown.maps.rows]
     for name in dict.fromkeys(_LABEL.findall(text)):
         if name not in labels:
@@ -192,7 +199,7 @@ def _rows(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
 
 
 def _mask(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
-    """Find a fill, a number format, a mask or a row without keys of the question that the picture does not have."""
+    """Yield a sentence for each mask, fill value, dtype or fully masked row in the question that the picture lacks."""
     more, said = (step.question.more if step.question else None) or {}, shown.link.texts
     if shown.link.page == "Decoding":
         if "mask" in more and said.get("causal", "causal") != more["mask"]:
@@ -223,7 +230,7 @@ def _no_second_run(link: Link) -> LinkedPicture:
 
 
 def _tokens(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
-    """Find tokens for which the text is wrong about whether they go in, and wrong counts of these tokens."""
+    """Yield a sentence for each wrong claim about which tokens, and how many, are fed into the decoder."""
     fed = fed_tokens(shown)
     for name in dict.fromkeys(_NEVER_IN.findall(text)):
         if name in fed:
@@ -237,7 +244,7 @@ def _tokens(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
 
 
 def fed_tokens(shown: LinkedPicture) -> list[str]:
-    """Return the tokens that go into the decoder, with the padding of Decoding's batch."""
+    """Return the tokens that are fed into the decoder, with the padding of Decoding's batch."""
     tokens = [token.text for token in shown.trace.tokens("tgt")] if shown.trace.sentences[0].tgt else []
     return (tokens + ["<pad>"] * _padding(shown))[:-1]
 

@@ -1,7 +1,8 @@
-"""Pictures of steps: what a link shows, for the reader's browser.
+"""Pictures of lesson steps, in a form that a browser shows without a server.
 
-What no widget draws is HTML: a tab that ran the model for each value of its controls when the folder was made
-(`mask_pages`, `many_sentences`), or a still with a sentence that says so (`stills`).
+Most pictures are drawn by widgets. The others are HTML: either a tab for which the model ran with each value of its
+controls when the folder was made (`mask_pages`, `many_sentences`), or a still picture with a sentence that says so
+(`stills`).
 """
 
 from collections.abc import Callable, Sequence
@@ -47,10 +48,10 @@ _PARTS = ("row", "map", "maps")  # covers that leave the rest of a Heads picture
 
 @dataclass(frozen=True)
 class Drawn:
-    """The picture of a step: the payload of a widget, the parts of a tab that is HTML, or HTML that stands still.
+    """The picture of a step: the payload of a widget, the parts of an HTML tab, or a still picture as HTML.
 
-    `covered` is the payload while the question is open, where that keeps back a part of the picture alone. `note` says
-    what only the app can do, or why the picture stands still, in the language of the lesson.
+    `covered` is the payload that is shown while the question is open, if only a part of the picture is hidden then.
+    `note` says in the lesson's language what only the app can do, or why the picture is still.
     """
 
     widget: str = ""
@@ -62,7 +63,7 @@ class Drawn:
 
     @property
     def site(self) -> tuple[Any, ...] | None:
-        """Kind, layer and head in focus, of a Heads picture."""
+        """Kind, layer and head in focus of a Heads picture; None for any other picture."""
         if self.widget != "heads" or self.opened is None:
             return None
         return tuple(self.opened.header["view"][name] for name in ("kind", "layer", "head"))
@@ -77,10 +78,11 @@ def draw(
     run: Pictures,
     folder: Path | None = None,
 ) -> Drawn:
-    """Draw a step's link; `shown` is its run, None for a page that runs nothing. `say` translates what stands on it,
-    `run` runs the second side of a picture of two, and `folder` has the recordings that a link names.
+    """Draw the picture of a step's link.
 
-    Raises ValueError with one sentence for a link that cannot be followed.
+    `shown` is the run of the link, or None for a page that runs no model. `say` translates the picture's texts, `run`
+    runs the second side of a comparison, and `folder` has the recordings that a link names. Raises ValueError for a
+    link that cannot be followed.
     """
     if shown is None:
         return _live(learning_picture(link, folder))
@@ -104,7 +106,7 @@ def _live(shown: ShownPicture) -> Drawn:
 
 
 def _tab_of(parts: Sequence[Part], only_app: str, say: Say) -> Drawn:
-    """Keep a tab that is HTML, without the marks of terms: a folder has no definitions."""
+    """Make the picture of an HTML tab, without the markup of glossary terms, which a folder does not explain."""
     kept = (without_terms(part) if isinstance(part, str) else part for part in parts if part)
     return Drawn(parts=tuple(kept), note=say(only_app))
 
@@ -121,7 +123,7 @@ def _heads(shown: LinkedPicture, question: Question | None, say: Say) -> Drawn:
 
 
 def _of_heads(one: Picture, shown: LinkedPicture, **more: Any) -> ShownPicture:
-    """Draw a tab of Heads; what a trace alone does not say, such as ALTI, its model does."""
+    """Draw a tab of Heads. Besides the trace it gets the model, which values such as ALTI need."""
     subject = one.read((shown.trace,), {"model": shown.model, "options": shown.options, **more})
     shared = HeadsState(shown.kind, shown.layer, shown.head)
     start = one.tab_rules.start(shown.trace, shared)  # Links draws the lines of the head in focus
@@ -139,7 +141,7 @@ def _masks(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
 
 
 def _stepper(shown: LinkedPicture) -> ShownPicture:
-    """Step through the sentence, under the link's changes to the run."""
+    """Draw the stepper for the sentence, with the link's interventions."""
     said, takes_target = shown.link.texts, shown.model.inputs.takes_target
     more = {"target": said.get("tgt", "").strip()} if takes_target else {"new_tokens": int(said.get("new") or 0)}
     more |= {"to": shown.trace.to, "interventions": shown.trace.interventions}
@@ -163,7 +165,7 @@ def _tab(shown: LinkedPicture, first: str) -> str:
 
 
 def _as_linked(made: ShownPicture, shown: LinkedPicture) -> ShownPicture:
-    """Return a picture in the state that its link says. Raises ValueError for a text that cannot be followed."""
+    """Return a picture in the state that its link describes. Raises ValueError for an invalid text in the link."""
     subject, texts = made.subject, shown.link.texts
     named = registry.names_in_address(made.picture)
     names = {field: named(spec.name or field) for field, spec in specs_of(type(subject.start)).items()}

@@ -1,5 +1,6 @@
-"""The files of a folder of lessons: a list, a page a lesson, and what they share. All are plain: they open from a disk,
-and below any address.
+"""The files of a folder of lessons: a list of them, one page per lesson, and shared scripts and styles.
+
+All are static files that open from a disk or from any web host.
 """
 
 import html
@@ -33,10 +34,10 @@ _WAITING = Translatable(
 def folder_files(
     lessons: Sequence[Lesson], run: Pictures, *, instance: str = "", warn: Callable[[str], object] = str
 ) -> Files:
-    """Make all files of a folder with these lessons; `instance` is the address of an attnviz that links lead to, `warn`
-    takes a sentence for each step whose texts name controls that the folder lacks.
+    """Make all files of a folder with these lessons.
 
-    Raises ValueError with one sentence for a lesson that cannot be shown.
+    `instance` is the address of an attnviz server that links lead to, or "". `warn` is called with a sentence for each
+    step whose texts name controls that the folder lacks. Raises ValueError for a lesson that cannot be shown.
     """
     names, language = file_names(lessons), _shared_language(lessons)
     made = [lesson_data(lesson, run, instance=instance) for lesson in lessons]
@@ -62,7 +63,7 @@ def folder_files(
 
 
 def file_names(lessons: Sequence[Lesson]) -> list[str]:
-    """Name the page of each lesson, as its file where every system and every address can have that name."""
+    """Return a file name for each lesson's page: the lesson's own name, reduced to a-z, 0-9 and dashes, and unique."""
     names: list[str] = []
     for at, lesson in enumerate(lessons, start=1):
         plain = re.sub(r"[^a-z0-9]+", "-", lesson.name.lower()).strip("-") or "lesson"
@@ -84,12 +85,12 @@ def _widget(name: str) -> str:
 
 
 def _assign(name: str, value: Any) -> str:
-    """Return a script that puts a value where the page's script looks for it."""
+    """Return JavaScript that sets `globalThis.attnviz.<name>` to a value, where the page's script reads it."""
     return f"(globalThis.attnviz ??= {{}}).{name} = {json.dumps(value, allow_nan=False)};\n"
 
 
 def _add_value(shelf: str, name: str, expression: str) -> str:
-    """Return a script that puts a value among others."""
+    """Return JavaScript that sets the entry `name` of the object `globalThis.attnviz.<shelf>`."""
     return f"((globalThis.attnviz ??= {{}}).{shelf} ??= {{}})[{json.dumps(name)}] = {expression};\n"
 
 
@@ -119,17 +120,17 @@ def _lesson_page(lesson: Lesson, name: str) -> str:
 
 
 def _page(template: str, texts: Mapping[str, str], **markup: str) -> str:
-    """Put a template's body into the page around it."""
+    """Fill a template, and put the result into the body of page.html."""
     return _fill("page.html", texts, body=_fill(template, texts, **markup).rstrip("\n"))
 
 
 def _fill(template: str, texts: Mapping[str, str], **markup: str) -> str:
-    """Put texts and HTML into a template."""
+    """Fill a template with texts, which are escaped, and with HTML."""
     parts = {name: html.escape(text) for name, text in texts.items()} | markup
     return fill_places((_SOURCES / template).read_text(encoding="utf-8"), parts)
 
 
 def _shared_language(lessons: Sequence[Lesson]) -> str:
-    """Return the language of all lessons; English where they have several."""
+    """Return the lessons' language if all have the same, and "en" otherwise."""
     languages = {lesson.language for lesson in lessons}
     return languages.pop() if len(languages) == 1 else "en"

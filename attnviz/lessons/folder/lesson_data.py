@@ -1,4 +1,4 @@
-"""A lesson as its page reads it: texts as HTML, questions with their right answers, and the pictures of its steps."""
+"""The data of a lesson's static page: texts as HTML, questions with their right answers, and the steps' pictures."""
 
 import hashlib
 import json
@@ -39,8 +39,9 @@ _PHRASE = re.compile(r'\bphrase\(\s*("(?:[^"\\]|\\.)*")')
 
 @dataclass(frozen=True)
 class LessonData:
-    """A lesson's page as JSON, and the payloads and widgets that draw its pictures; `warnings` has a sentence for each
-    step whose texts name controls that its picture lacks.
+    """A lesson's page as JSON, with the payloads of its pictures and the widgets that draw them.
+
+    `warnings` has a sentence for each step whose texts name controls that its picture lacks.
     """
 
     page: Mapping[str, Any]
@@ -52,7 +53,7 @@ class LessonData:
 def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonData:
     """Run every step of a lesson, and compute the right answers.
 
-    Raises ValueError with one sentence, which names the step, for a step that cannot be shown or has no right answer.
+    Raises ValueError, with a message that names the step, if a step cannot be shown or has no right answer.
     """
     pieces: Pieces = {}
     made = _Steps(lesson, run, instance, pieces)
@@ -71,7 +72,7 @@ def lesson_data(lesson: Lesson, run: Pictures, *, instance: str = "") -> LessonD
 
 @dataclass(frozen=True)
 class _Steps:
-    """The steps of a lesson, one by one; pictures that are drawn from the same numbers share a piece."""
+    """Maker of a lesson's steps, one after another. Pictures with the same data share one piece."""
 
     lesson: Lesson
     run: Pictures
@@ -80,7 +81,7 @@ class _Steps:
     warnings: list[str] = field(default_factory=list)
 
     def step(self, at: int) -> dict[str, Any]:
-        """Make a step's data. Raises ValueError with one sentence."""
+        """Return the data of a step. Raises ValueError if the step cannot be shown or has no right answer."""
         step, link = self.lesson.steps[at], self.lesson.picture(at)
         try:
             shown = None if link is None or link.page == "Learning" else self.run(link)
@@ -118,7 +119,7 @@ class _Steps:
         }
 
     def _tab(self, parts: Sequence[Part]) -> str:
-        """Keep a tab without its view, and return its name."""
+        """Store the data of an HTML tab, without its view, and return the name under which it is stored."""
         packed = json.dumps([self._part(part) for part in parts]).encode()
         name = _digest(packed)
         self.pieces.setdefault(name, {"deflated": deflate(packed)})
@@ -137,7 +138,7 @@ class _Steps:
         return {name: getattr(part, name) for name in ("name", "label", "values", "fragments", "is_list")} | said
 
     def _piece(self, payload: Payload | None) -> str | None:
-        """Keep a payload without its view, and return its name."""
+        """Store a payload, without its view, and return the name under which it is stored; None for no payload."""
         if payload is None:
             return None
         header = {name: value for name, value in payload.header.items() if name != "view"}
@@ -152,15 +153,16 @@ class _Steps:
 
 
 def _view(drawn: Drawn) -> Mapping[str, Any] | None:
-    """Return what is in view as the link says: of a widget its view, of a tab the value of each control."""
+    """Return the view that the link describes: a widget's view, or the value of each control of an HTML tab."""
     if drawn.opened is not None:
         return drawn.opened.header.get("view")
     return {part.name: part.at for part in drawn.parts if isinstance(part, Variants)}
 
 
 def _question_list(lesson: Lesson, steps: Sequence[Mapping[str, Any]]) -> str:
-    """Write the questions and their right answers, rounded: a reader's kept answers are valid as long as that is the
-    same.
+    """Return the questions and their rounded right answers as JSON.
+
+    A browser discards the answers that it has stored if this text has changed since.
     """
     asked = []
     for at, question in lesson.questions.items():
@@ -174,9 +176,9 @@ def _digest(content: bytes) -> str:
 
 
 def question_data(question: Question, shown: LinkedPicture | None, *, say: Say, why: str) -> dict[str, Any]:
-    """Return a question, with its place on the map and its right answer; `why` is its reason as HTML.
+    """Return the data of a question, with its row on the map and its right answer; `why` is its explanation as HTML.
 
-    Raises ValueError with one sentence for a question that does not fit its picture.
+    Raises ValueError for a question that does not fit its picture.
     """
     has_map = shown is not None and (question.kind in (CELL, ROW) or question.row)
     return {
@@ -199,17 +201,20 @@ def question_data(question: Question, shown: LinkedPicture | None, *, say: Say, 
 
 
 def truth_data(truth: Truth, say: Say) -> dict[str, Any]:
-    """Return what a score needs of the right answer, and its sentence. Raises ValueError where that is NaN."""
+    """Return the parts of a right answer that scoring needs, and its sentence.
+
+    Raises ValueError if the answer is NaN.
+    """
     if isinstance(truth.answer, float) and not math.isfinite(truth.answer):
         raise ValueError("The right answer is not a number (NaN): ask for something else.")
     return {"answer": truth.answer, "said": say(truth.said), "weights": truth.weights}
 
 
 def to_html(text: str, instance: str = "") -> str:
-    """Return Markdown as HTML; a link into the app leads to that instance, or is plain text where there is none.
+    """Convert Markdown to HTML. Links into the app lead to `instance`; without an instance they become plain text.
 
-    An image on another site becomes a link to it: a folder requests nothing from other sites unless its reader follows
-    a link.
+    An image on another site becomes a link to it, because a folder must not load anything from other sites unless its
+    reader follows a link.
     """
     blocks = _READER.parse(text)
     for block in blocks:
@@ -219,13 +224,13 @@ def to_html(text: str, instance: str = "") -> str:
 
 
 def instance_link(link: Link, instance: str) -> str:
-    """Return the address of a link's picture on an instance."""
+    """Return the address of a link's picture on an attnviz server."""
     texts = {name: text for name, text in link.texts.items() if text}
     return f"{instance}/{_PATHS[link.page]}?{urlencode(texts)}"
 
 
 def _link_images(parts: Sequence[Block]) -> list[Block]:
-    """Replace images on other sites by links; inside a link, by their text alone."""
+    """Replace images on other sites by links to them; inside another link, by their text alone."""
     kept, depth = [], 0
     for part in parts:
         depth += {"link_open": 1, "link_close": -1}.get(part.type, 0)
@@ -260,12 +265,12 @@ def _lead(parts: Sequence[Block], instance: str) -> list[Block]:
 
 @cache
 def script_sentences() -> tuple[str, ...]:
-    """Return every English sentence that the scripts declare."""
+    """Return every English sentence that the folder's scripts mark for translation."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(SCRIPTS.glob("*.js")))
     return tuple(dict.fromkeys(json.loads(found) for text in texts for found in _PHRASE.findall(text)))
 
 
 def words(language: str) -> Mapping[str, str]:
-    """Return the translations of all sentences; empty for English, and for a language that has no file."""
+    """Return {English: translation} for the scripts' sentences; {} for English and for a language without a file."""
     found = translations(language)
     return {english: found[english] for english in script_sentences() if english in found}

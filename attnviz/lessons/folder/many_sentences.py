@@ -1,4 +1,4 @@
-"""The tab Many sentences of Causes as HTML: every head over the sentences that come along, and the pruning curve."""
+"""The tab Many sentences of Causes as HTML: every head measured over the shipped sentences, and the pruning curve."""
 
 import html
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _FIFTHS = ("least", "second fifth", "middle", "fourth fifth", "most")
 
 
 def many_sentences(shown: LinkedPicture) -> Sequence[Part]:
-    """Draw the part that is linked to; nothing where the link does not ask for sentences that come along."""
+    """Draw the part of the tab that the link names; [] if the link does not ask for the shipped sentences."""
     said = shown.link.texts
     if said.get("part") == "pruning":
         return _pruning_curve(shown)
@@ -48,14 +48,17 @@ def many_sentences(shown: LinkedPicture) -> Sequence[Part]:
 
 
 def _every_head(shown: LinkedPicture) -> Sequence[Part]:
-    """Measure every head of the unchanged model over the list. Raises ValueError with one sentence."""
+    """Measure every head of the unchanged model over the shipped sentences.
+
+    Raises ValueError if they cannot be read.
+    """
     stages = run_stages(shown.model, shipped_lines(shown.trace.to), to=shown.trace.to, listen=lambda _: TO_THE_END)
     study = list(islice(stages, _QUICK))[-1]
     return [f"<p>{html.escape(_caption(study))}</p>", _spread(study, shown), _one_head(study, shown)]
 
 
 def _spread(study: CorpusStudy, shown: LinkedPicture) -> Part:
-    """Draw the table of every head for each measure; the link names one."""
+    """Draw a table of all heads for each measure. It opens with the measure that the link names."""
     measures, asked = list(SPREAD), shown.link.texts.get("spread", "")
 
     def table(at: int) -> str:
@@ -66,7 +69,7 @@ def _spread(study: CorpusStudy, shown: LinkedPicture) -> Part:
 
 
 def _one_head(study: CorpusStudy, shown: LinkedPicture) -> Part:
-    """Draw each head by itself, first the one in focus."""
+    """Draw the details of each head. The list opens with the head in focus."""
     names = [f"{KINDS[kind].tab} {head_name(layer, head)}" for kind, layer, head in study.places]
     place = (shown.kind, shown.layer, shown.head)
     at = study.places.index(place) if place in study.places else 0
@@ -83,7 +86,10 @@ def _caption(study: CorpusStudy) -> str:
 
 
 def _pruning_curve(shown: LinkedPicture) -> Sequence[Part]:
-    """Write out the curve that is shipped with the model; nothing for a model without one. Raises ValueError."""
+    """Draw the shipped pruning curve of the model as a table; [] for a model without one.
+
+    Raises ValueError if the shipped curve belongs to other weights.
+    """
     name = shown.link.texts.get("model") or DEFAULT
     folder = next((entry.folder for entry in entries() if entry.name == name), None)
     curve = None if folder is None else shipped_curve(folder, shown.trace.to, shown.model.model_id)
@@ -105,13 +111,13 @@ def _cell(value: object) -> str:
 
 
 def head_over_sentences(study: CorpusStudy, place: HeadPlace) -> str:
-    """Draw all of one head."""
+    """Draw all results for one head."""
     parts = (_measures(study, place), _roles(study, place), _reads(study, place), _samples(study, place))
     return "".join(parts)
 
 
 def _measures(study: CorpusStudy, place: HeadPlace) -> str:
-    """Draw a line for each measure: its median, and how many sentences have which value."""
+    """Draw a line per measure: its median, and a histogram over the sentences."""
     nth, lines = study.places.index(place), []
     for measure, title in SPREAD.items():
         every_head = values_of(study, measure)
@@ -146,7 +152,9 @@ def _reads(study: CorpusStudy, place: HeadPlace) -> str:
 
 
 def _samples(study: CorpusStudy, place: HeadPlace) -> str:
-    """List sentences by how much the head writes: the most, and two random ones of each fifth."""
+    """List sentences by how much the head writes to the residual stream: the top ones, and two random ones per
+    fifth.
+    """
     if study.profiles.why_not:
         why = html.escape(study.profiles.why_not)
         return f"<p>How much a head writes is not known for this model: {why}.</p>"

@@ -1,5 +1,7 @@
-"""Pictures of steps that link to Masks: the laboratory, drawn by a widget; and its other tabs, which ran the model for
-each value of their control when the folder was made.
+"""Pictures for lesson steps that link to Masks.
+
+A widget draws the tab Pipeline. For the other tabs, the model runs with each value of the tab's control when the folder
+is made.
 """
 
 import math
@@ -35,14 +37,17 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class HtmlTab:
-    """A tab that Python draws as HTML: what draws it, and a sentence on what only the app can do there."""
+    """A tab that Python draws as HTML: the function that draws it, and a sentence about what only the app can do."""
 
     draw: Callable[[MaskBench, Texts], Sequence[Part]]
     only_app: Translatable
 
 
 def bench_of(shown: LinkedPicture, run: Pictures) -> MaskBench:
-    """Put the head that a link names under its mask. Raises ValueError for a text that cannot be followed."""
+    """Return the mask laboratory for the head and mask that a link names.
+
+    Raises ValueError for an invalid text in it.
+    """
     said, trace = shown.link.texts, shown.trace
     if second := said.get("second", "").strip():
         trace = batch_of_two(shown.model, trace, rerun(run, shown.link, src=second, tgt="", new="").trace)
@@ -87,7 +92,7 @@ def _to_the_end(writing: Writing) -> Writing:
 
 
 def _moved(bench: MaskBench, found: Effect) -> str:
-    """Draw how far every map moved, a row for each layer, and where NaN has spread."""
+    """Draw a table per kind with how far each head's map moved, and the positions to which NaN has spread."""
     table, spread = distances(found, bench.view.item), nan_positions(found.after, bench.view.item)
     grids = {kind: part.pivot(index="layer", columns="head", values="moved") for kind, part in table.groupby("kind")}
     maps = "".join(
@@ -102,7 +107,7 @@ def _moved(bench: MaskBench, found: Effect) -> str:
 
 
 def _fills(bench: MaskBench, said: Texts) -> Sequence[Part]:
-    """Draw every row as it is; and last in the list, as the app's button does, one that is painted shut."""
+    """Draw a table of fill values for each row of the mask, and last for a row that is masked completely."""
     row, names = fills.telling_row(bench), fills.row_names(bench)
     shut = fills.row_to_shut(bench)
     closed = replace(bench, view=replace(bench.view, paint=fills.paint_row(bench, shut, sees=False)))
@@ -183,10 +188,11 @@ HTML_TABS: Mapping[str, HtmlTab] = {
 
 
 def leak_tables(changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> str:
-    """Draw max |Δ| of every position's decoder output, a table a case: rows are layers, the embedding first.
+    """Draw a table per case with max |Δ| of the decoder's output at every position. Rows are the embedding and the
+    layers.
 
-    `changes` are (title, `(layers + 1, length)`); shades are logarithmic from `FLOOR`, the same for all; cells that did
-    not change by a single bit are blank.
+    `changes` has (title, array of shape `(layers + 1, length)`). Cell colours are logarithmic from `FLOOR` on, and have
+    the same scale in all tables. Cells whose value did not change by a single bit are blank.
     """
     top = max(float(change.max()) for _, change in changes)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]
@@ -205,7 +211,7 @@ def _cell(change: float, top: float, n_cols: int) -> str:
 
 
 def _short(change: float) -> str:
-    """Write a change in the four signs that a cell has room for."""
+    """Format a change with at most four characters, which is what fits into a cell."""
     if change >= 10:
         return f"{change:.0f}"
     if change >= 0.01:

@@ -1,4 +1,4 @@
-"""Still pictures, as HTML, of pages and tabs that no widget draws: tables and maps of the typed sentence."""
+"""Still pictures, as HTML, for pages and tabs that no widget draws: tables and maps of the typed sentence."""
 
 import html
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from attnviz.text.entries import token_texts
 
 
 def still(shown: LinkedPicture) -> str:
-    """Draw what a link shows: its tab, where that can stand still, else the map of the head in focus."""
+    """Draw the tab that a link names; if the tab has no still picture, draw the map of the head in focus."""
     first = {"Anatomy": "walk", "Implementations": "agreement"}.get(shown.link.page, "")
     draw = _TABS.get((shown.link.page, shown.link.texts.get("tab") or first))
     if draw is None or not isinstance(shown.model, Translator):
@@ -42,7 +42,7 @@ def _walk(shown: LinkedPicture, inputs: SiteInputs) -> str:
 
 
 def _skip(shown: LinkedPicture, inputs: SiteInputs) -> str:
-    """List all changed lines with what they do to this sentence alone; the link's own one is explained."""
+    """Draw a table of all changed lines of code with their effect on this sentence. Explain the line in the link."""
     names, asked = skips_of(inputs.weights), shown.link.texts.get("skip", "")
     rows = [(SKIPS[name].title, describe_outcome(run_skipped(name, inputs)), SKIPS[name].right, SKIPS[name].instead)
             for name in names]  # fmt: skip

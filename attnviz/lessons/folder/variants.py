@@ -1,4 +1,4 @@
-"""Tabs that Python draws as HTML, live in a folder without Python: an HTML fragment for each value of a control."""
+"""Controls that work in a folder without Python: Python draws an HTML fragment for each value of the control."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -13,10 +13,10 @@ MOST_BYTES = 100_000  # of a control's fragments, deflated
 
 @dataclass(frozen=True)
 class Variants:
-    """A control of a tab: its name in links, its label as in the app, its values as texts, and the HTML for each.
+    """A control of a tab: its name in links, its label in the app, its values as texts, and an HTML fragment for each.
 
-    `at` is the value that the link names. `offered` counts the values that the app offers, of which those farthest from
-    the link's may be left out. A slider goes along positions; a list is for values without an order.
+    `at` is the index of the value in the link. `offered` is the number of values that the app offers; those farthest
+    from the link's value may be left out here. A slider is for positions, a list for values without an order.
     """
 
     name: str
@@ -41,7 +41,7 @@ def variants(
     is_list: bool = False,
     most: int = MOST_VALUES,
 ) -> Variants:
-    """Draw a fragment for each value, or for as many of those nearest to `at` as there is room for.
+    """Draw a fragment for each value. If they are too many or too large, only those nearest to `at` are kept.
 
     Raises ValueError for a value that cannot be drawn.
     """
@@ -61,7 +61,7 @@ def variants(
 
 
 def nearest(count: int, at: int, most: int) -> range:
-    """Return at most `most` neighbouring places of `count`, with `at` in their middle where there is room around it."""
+    """Return a range of at most `most` indices below `count`, with `at` in the middle if there are enough around it."""
     first = max(0, min(at - most // 2, count - most))
     return range(first, min(count, first + max(1, most)))
 

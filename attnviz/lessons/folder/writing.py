@@ -1,4 +1,4 @@
-"""A folder of lessons on the disk, or as a zip file; and the checks before any model runs."""
+"""Write a folder of lessons to the disk or into a zip file, and check the arguments before any model runs."""
 
 import io
 import re
@@ -10,7 +10,7 @@ from attnviz.lessons.folder.files import Files
 
 
 def require_empty(folder: Path) -> None:
-    """Raise ValueError, with one sentence, where a folder cannot be written: a file, or a folder that is not empty."""
+    """Raise ValueError if a path is a file, or a folder that is not empty."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: name a folder that is new or empty.")
     if folder.is_dir() and any(folder.iterdir()):
@@ -18,9 +18,9 @@ def require_empty(folder: Path) -> None:
 
 
 def instance_address(said: str) -> str:
-    """Return the address of an instance without the slash at its end; "" for none.
+    """Return the address of an attnviz server without a slash at its end; "" for "".
 
-    Raises ValueError with one sentence for what is no address of the web.
+    Raises ValueError for a text that is not a web address.
     """
     if not said:
         return ""
@@ -38,7 +38,7 @@ def instance_address(said: str) -> str:
 
 
 def write_folder(files: Files, folder: Path) -> None:
-    """Write the files. Raises ValueError for a folder that is not empty, and OSError where it cannot be written."""
+    """Write the files. Raises ValueError for a folder that is not empty, and OSError if it cannot be written."""
     require_empty(folder)
     for name, text in files.items():
         path = folder / name
@@ -47,7 +47,7 @@ def write_folder(files: Files, folder: Path) -> None:
 
 
 def zip_folder(files: Files, folder: str) -> bytes:
-    """Return a zip file that unpacks to a folder of that name."""
+    """Return the bytes of a zip file that unpacks to a folder with this name."""
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():
