@@ -1,4 +1,4 @@
-"""The blocks of a lesson's file, by their lines: headings, a step's link, its question and its text."""
+"""The blocks of a lesson's file with their line numbers: headings, and each step's link, question and text."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
@@ -12,13 +12,13 @@ _OF_LESSONS = ("lesson", "lesson_step", "panel", "beside")  # where a link was c
 
 
 class Parts:
-    """The blocks of a file by their lines, counted from 1; ends are the line after the last."""
+    """The blocks of a file. Lines count from 1; the end of a block is the line after its last."""
 
     def __init__(self, lines: Sequence[str], start: int, blocks: list[Block]) -> None:
         self._lines, self._start, self._blocks = lines, start, blocks
 
     def headings(self) -> Iterator[tuple[int, str, int]]:
-        """Yield line, title, and line below of each step's heading."""
+        """Yield, for each step's heading, its line, its title, and the line below it."""
         for block, inline in zip(self._blocks, self._blocks[1:], strict=False):
             if block.type == "heading_open" and block.tag == "h2" and block.level == 0:
                 line, below = self._place(block)
@@ -31,7 +31,7 @@ class Parts:
                 yield (*self._place(block), block)
 
     def question_text(self, block: Block) -> str:
-        """Return the text of a question's block. Raises LessonError for a block that stands or ends wrongly."""
+        """Return the text of a question's block. Raises LessonError for a block that is indented or has no end."""
         if block.level:
             raise LessonError(Fault("a question begins at the left margin, not in a list or a quotation"))
         if self._lines[self._place(block)[1] - 2].strip().strip("`~"):
@@ -39,13 +39,15 @@ class Parts:
         return block.content
 
     def lone_links(self, first: int, end: int) -> Iterator[tuple[int, int, str]]:
-        """Yield lines as `questions` does, and the target of each paragraph that is nothing but a link."""
+        """Yield, for each paragraph that is nothing but a link, its first line, the line after its last, and
+        the target.
+        """
         for block in self._blocks_between(first, end):
             if block.type == "inline" and block.level == 1 and (target := _lone_target(block)):
                 yield (*self._place(block), target)
 
     def text(self, first: int, end: int, taken: Sequence[tuple[int, int]]) -> str:
-        """Return the lines from `first` on without those that are `taken`."""
+        """Return the lines from `first` to before `end` as one text, without the ranges of lines in `taken`."""
         kept = [
             self._lines[line - 1]
             for line in range(first, min(end, len(self._lines) + 1))
@@ -62,7 +64,7 @@ class Parts:
 
 
 def _lone_target(block: Block) -> str:
-    """Return the target of a paragraph that holds one link and nothing else, or one bare address; "" for any other."""
+    """Return the target of a paragraph that consists of one link or one bare address; "" for any other paragraph."""
     children = block.children or []
     if len(children) == 3 and children[0].type == "link_open":
         return str(children[0].attrs.get("href", ""))
@@ -71,9 +73,9 @@ def _lone_target(block: Block) -> str:
 
 
 def link_of(target: str, line: int = 0) -> Link | None:
-    """Parse an address as the app's own link, with any host; None for one that leads elsewhere.
+    """Parse an address as a link to a picture of the app, on any host. Return None for an address of something else.
 
-    Raises LessonError for an address of the app that says nothing of a picture.
+    Raises LessonError for an address of the app that does not lead to a picture, or that cannot be read.
     """
     try:
         parts = urlsplit(target)

@@ -22,20 +22,20 @@ class Translatable(str):
     values: Mapping[str, object]
 
     def __new__(cls, english: str, /, **values: object) -> "Translatable":
-        """Write `values` into the sentence."""
+        """Make the English sentence with `values` filled in."""
         made = super().__new__(cls, english.format(**values) if values else english)
         made.english, made.values = english, values
         return made
 
 
 def sentence(error: Exception) -> str:
-    """Return an error's sentence, as a `Translatable` where it was raised with one."""
+    """Return the message of an error, as a `Translatable` if the error was raised with one."""
     said = error.args[0] if error.args else ""
     return said if isinstance(said, Translatable) else str(error)
 
 
 def translate(said: str, language: str) -> str:
-    """Translate a `Translatable`; in English where it has no translation. Another text stays as it is."""
+    """Translate a `Translatable`, or return it in English without a translation. Other texts are returned unchanged."""
     if not isinstance(said, Translatable):
         return said
     template = translations(language).get(said.english, said.english)
@@ -44,8 +44,9 @@ def translate(said: str, language: str) -> str:
 
 
 def translations(language: str) -> Mapping[str, str]:
-    """Return translations by the English sentence, for a lesson's `language`, such as "de" or "de-CH"; empty for
-    English, and for a language that has no file.
+    """Return {English sentence: translation} for a lesson's language, such as "de" or "de-CH".
+
+    The result is empty for English and for a language that has no file.
     """
     code = re.split("[-_]", language.strip().casefold())[0]
     return _read(code) if code in LANGUAGES else {}

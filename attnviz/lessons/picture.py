@@ -1,4 +1,4 @@
-"""The run of a step's link: the model, its trace, and the head in focus. Knows no page."""
+"""The run of a step's link: the model, its trace, and the head in focus. Imports no page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _FIRST = {"Heads": "cross", "Masks": "decoder_self", "Decoding": "cross", "Anato
 
 @dataclass(frozen=True, eq=False)
 class LinkedPicture:
-    """A link with its run. `link` is that of the step, or of a step before it."""
+    """A link with its model and trace. The link is the step's own, or that of an earlier step."""
 
     link: Link
     model: "Model"
@@ -32,7 +32,7 @@ class LinkedPicture:
 
     @property
     def kind(self) -> "Kind":
-        """The kind of the head in focus: the link's, or its page's default."""
+        """The kind of the head in focus: from the link, or the default of the link's page."""
         said = self.link.texts.get("kind") or _FIRST.get(self.link.page, "cross")
         return said if said in self.trace.kinds else self.trace.kinds[0]  # type: ignore[return-value]
 
@@ -48,30 +48,33 @@ class LinkedPicture:
 
     @property
     def options(self) -> MapOptions:
-        """The link's options of maps: special tokens hidden or not, pieces merged or not."""
+        """The link's options for maps: how special tokens are shown, and whether pieces are merged into words."""
         said = self.link.texts
         words = "spans" if said.get("words") == "spans" else said.get("words") in ("1", "true")
         return MapOptions(said.get("specials") or "show", words)  # type: ignore[arg-type]
 
     @cached_property
     def maps(self) -> "EagerMaps":
-        """The maps of that kind with the link's options."""
+        """The maps of the kind in focus, with the link's options."""
         from attnviz.maps.selection import select
 
         return select(self.trace, self.kind, self.options)
 
     def row(self, said: str) -> int:
-        """Return the row that a question names. Raises ValueError with one sentence."""
+        """Return the index of the row that a question names. Raises ValueError if there is no such row."""
         return _position(
             "row", said, [(row.text, row.output or row.input or "", row.input or "") for row in self.maps.rows]
         )
 
     def col(self, said: str) -> int:
-        """Return the column that a question names. Raises ValueError with one sentence."""
+        """Return the index of the column that a question names. Raises ValueError if there is no such column."""
         return _position("key", said, [(col.text,) for col in self.maps.cols])
 
     def cover(self, question: Question, said: str) -> Cover:
-        """Return the cover of an open question on this picture; `said` tells a reader when it ends."""
+        """Return what an open question covers on this picture.
+
+        `said` is the sentence that tells when the cover ends.
+        """
         heads = question.heads if question.cover == "maps" and question.heads else self._focused_heads
         is_row = question.cover == "row" and question.row
         tokens = frozenset(self.maps.rows[self.row(question.row)].tokens) if is_row else None
@@ -79,11 +82,11 @@ class LinkedPicture:
 
     @property
     def _focused_heads(self) -> tuple[tuple[int, int], ...] | None:
-        """The link's head; None for a mean, which covers all heads."""
+        """The link's layer and head; None if the link shows a mean, in which case all heads are covered."""
         return None if MEAN in (self.layer, self.head) else ((int(self.layer), int(self.head)),)
 
     def one_head(self) -> tuple[int, int]:
-        """Return layer and head. Raises ValueError where the picture is of a mean."""
+        """Return layer and head. Raises ValueError if the picture shows a mean."""
         if isinstance(self.layer, str) or isinstance(self.head, str):
             raise ValueError("This picture is a mean over heads, and the question is about one: link to one head.")
         return self.layer, self.head
@@ -99,8 +102,9 @@ Pictures = Callable[[Link], LinkedPicture]
 
 
 def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
-    """Return a function that runs links, each model and each run once. Raises ValueError with one sentence for a
-    link whose run is refused.
+    """Return a function that runs links, and that loads each model and makes each run only once.
+
+    The function raises ValueError for a link whose run is refused.
     """
     from attnviz.models import catalogue
 
@@ -120,7 +124,7 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
 
 
 def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
-    """Run the sentence in a link's address. Raises ValueError with one sentence."""
+    """Run a model on the sentence in a link's texts. Raises ValueError if the model refuses them."""
     from attnviz.analysis.means import fill_measured_means
     from attnviz.tracing.causes import notation
 
@@ -146,8 +150,10 @@ def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
 
 
 def _position(what: str, said: str, names: list[tuple[str, ...]]) -> int:
-    """Find a position by its number, or by a text that stands in one place: the whole label first, then what comes
-    out, then what goes in.
+    """Find a position by its number, or by a text that occurs at one position only.
+
+    The text is compared with the whole labels first, then with the output tokens, then with the input tokens. Raises
+    ValueError if it is not found once.
     """
     if said.isdecimal() and len(said) < 6:
         if int(said) < len(names):

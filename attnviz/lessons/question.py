@@ -12,7 +12,7 @@ COVERS = ("nothing", "row", "map", "maps", "page")
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, both included."""
+    """The numbers from `low` to `high`, both included."""
 
     low: float
     high: float
@@ -23,7 +23,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Option:
-    """A sentence to choose. `when` is the range of the question's measure in which it is right."""
+    """A sentence to choose. `when` is the range of the question's measure in which this option is right."""
 
     text: str
     when: Range | None = None
@@ -33,13 +33,19 @@ class Option:
 class Question:
     """The question of a step.
 
-    `cell`: the `most` cells of most weight, of the whole map or of `row`; `row`: how the weights of `row` are
-    distributed; `head`: which of `heads` (layer, head) has most (or, `least`, the least) of `by`; `token`: what the
-    model writes after `row`, `translation`: all that it writes; `number`: the `measure`, right within `within`;
-    `choice`: one of `options`, the one numbered `right`, or that whose range holds the `measure`; `text`: anything.
+    The kinds ask for:
 
-    `row` and `col` are positions, or a token's text; `cover` is what the picture hides until the answer is given. Two
-    `hints` in words, and `show`, what the spotlight falls on ("row", "map", "grid" or "strip").
+    - `cell`: the `most` cells with the largest weights in the whole map or in `row`.
+    - `row`: the distribution of the weights in `row`.
+    - `head`: the one of `heads`, as (layer, head), with the largest value of `by`, or the smallest with `least`.
+    - `token`: the token that the model writes after `row`; `translation`: the whole text that it writes.
+    - `number`: the value of `measure`, which is right within the tolerance `within`.
+    - `choice`: one of `options`: the one numbered `right`, or the one whose range contains the value of `measure`.
+    - `text`: any text.
+
+    `row` and `col` are positions or the texts of tokens. `cover` is what the picture hides until the question is
+    answered. `hints` has up to two hints in words, and `show` what the spotlight falls on as a third hint ("row",
+    "map", "grid" or "strip").
     """
 
     kind: str
@@ -64,11 +70,11 @@ class Question:
 
     @property
     def rungs(self) -> int:
-        """The number of hints, the spotlight among them."""
+        """The number of hints, including the spotlight."""
         return len(self.hints) + bool(self.show)
 
 
 def positions(found: Sequence[Any], most: int) -> bool:
-    """Check whether something that a browser sent is a list of as many (row, column) pairs at most."""
+    """Check whether a value from a browser is a list of at most `most` pairs (row, column) of integers."""
     pairs = [part for part in found if isinstance(part, Sequence) and len(part) == 2]
     return len(pairs) == len(found) <= most and all(isinstance(at, int) for pair in pairs for at in pair)

@@ -1,8 +1,8 @@
-"""Reader of a lesson's Markdown file: front matter, steps divided by headings, a link and a question in each.
+"""Reader of a lesson's Markdown file: front matter, then steps divided by headings, each with a link and a question.
 
-All mistakes are named at once (`LessonError`), each with its line, what is wrong with it and what to do: what cannot be
-read is left out, and the reading goes on with the next field or step. Text is Markdown (CommonMark), front matter and
-questions are YAML in which every value is a text, so that `No` is a word.
+`LessonError` lists all mistakes at once, each with its line, what is wrong and what to do. What cannot be read is left
+out, and reading goes on with the next field or step. Text is Markdown (CommonMark). Front matter and questions are YAML
+in which every value is read as text, so that `No` is a word and not False.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,9 +32,10 @@ _FRONT = "front matter"
 
 @dataclass(frozen=True)
 class ReadStep:
-    """A step of a lesson's text, which may have mistakes: these are its `faults`, and without any it has a `step`.
-    `link` is None if the step has no valid link. `line` is the line of the step's heading, counted from 1, and `end`
-    the line after its last line.
+    """A step of a lesson's text, which may have mistakes.
+
+    `faults` has the mistakes; `step` is set if there are none. `link` is None if the step has no valid link. `line` is
+    the line of the step's heading, counted from 1, and `end` the line after its last line.
     """
 
     title: str
@@ -47,8 +48,9 @@ class ReadStep:
 
 @dataclass(frozen=True)
 class ReadText:
-    """A lesson's text, which may have mistakes: `head` has the arguments of `Lesson` that the front matter gives, and
-    `faults` are the mistakes outside of steps.
+    """A lesson's text, which may have mistakes.
+
+    `head` has the arguments of `Lesson` from the front matter, and `faults` the mistakes outside the steps.
     """
 
     head: Mapping[str, Any]
@@ -58,7 +60,7 @@ class ReadText:
 
     @property
     def all_faults(self) -> tuple[Fault, ...]:
-        """All mistakes, in the order of lines, each once."""
+        """All mistakes without duplicates, ordered by line."""
         found = [*self.faults, *(fault for step in self.steps for fault in step.faults)]
         return tuple(sorted(dict.fromkeys(found), key=lambda fault: fault.line))
 
@@ -93,12 +95,12 @@ def content_of(path: Path) -> str:
 
 
 def read(content: str, *, name: str = "lesson") -> Lesson:
-    """Read a lesson from a text. Raises LessonError with all of its mistakes."""
+    """Read a lesson from its Markdown. Raises LessonError with all mistakes."""
     return read_text(content).lesson(name)
 
 
 def read_text(content: str) -> ReadText:
-    """Read a lesson's text. Mistakes do not raise: the returned text lists them, with every part that has none."""
+    """Read a lesson's text without raising: the result has the mistakes, and every part that could be read."""
     lines, faults = content.replace("\r\n", "\n").replace("\r", "\n").split("\n"), FaultList()
     end, head = -1, dict[str, Any]()
     with faults.collect():
@@ -111,8 +113,9 @@ def read_text(content: str) -> ReadText:
 
 
 def _end_of_front_matter(lines: Sequence[str]) -> int:
-    """Find the line of the second three dashes, counted from 0. Raises LessonError if it is missing: the rest of the
-    text cannot be read without it.
+    """Return the index of the line “---” that ends the front matter.
+
+    Raises LessonError if it is missing, because the rest of the text cannot be read without it.
     """
     if lines[0].strip() != "---":
         said = "a lesson begins with “---”, then title, minutes, for and language, then “---”"
@@ -153,9 +156,9 @@ def _head(text: str) -> dict[str, Any]:
 
 
 def _mapping(text: str, first: int, faults: FaultList) -> tuple[dict[str, Any], dict[str, int]]:
-    """Read a YAML mapping whose values are texts, lists and mappings of them; return it, and the line of each key.
+    """Read a YAML mapping of texts, lists and mappings. Return the mapping, and the line of each key.
 
-    `first` is the line in the file that the text begins on. Raises LessonError for what is no such mapping.
+    `first` is the line in the file where the text begins. Raises LessonError if the text is not such a mapping.
     """
     try:
         node = yaml.compose(text, Loader=TextLoader)
@@ -203,7 +206,7 @@ def _body(lines: Sequence[str], start: int, faults: FaultList) -> tuple[str, tup
 
 
 def _step(parts: Parts, title: str, number: int, lines: tuple[int, int, int]) -> ReadStep:
-    """Read one step: `lines` are those of its heading, of what follows it, and of the next step."""
+    """Read one step. `lines` has the line of its heading, the line below that, and the line of the next step."""
     (line, below, end), faults = lines, FaultList()
     links: list[tuple[int, int, Link]] = []
     blocks, question = [*parts.questions(below, end)], None
@@ -232,7 +235,7 @@ def _step(parts: Parts, title: str, number: int, lines: tuple[int, int, int]) ->
 
 
 def _question(text: str, line: int) -> Question:
-    """Read the question of a block that begins on that line. Raises LessonError."""
+    """Read a question from the text of its block, which begins on `line`. Raises LessonError with all mistakes."""
     faults, question = FaultList(), None
     found, places = _mapping(text, line + 1, faults)
     with faults.collect():

@@ -1,4 +1,6 @@
-"""Measures of whole runs: training against writing step by step, the seed's experiment, shipped recordings."""
+"""Measures of whole runs for questions: training compared with step-by-step decoding, the prefix experiment of the
+source texts, and shipped recordings.
+"""
 
 from functools import cache
 
@@ -16,7 +18,10 @@ from attnviz.toys.storage import toy_recording
 
 
 def compare_decodings(picture: LinkedPicture, question: Question) -> Decoded:
-    """Compare steps and one pass as the Decoding page does; `with` may name a `mask` ("none", "ahead")."""
+    """Compare step-by-step decoding with one pass, as the page Decoding does.
+
+    The question's `with` may name a `mask`: "none" or "ahead".
+    """
     model, said = picture.model, picture.link.texts
     if not isinstance(model, Translator):
         raise ValueError("This measure steps through a shipped translator: link to one.")
@@ -61,7 +66,7 @@ def _probability(picture: LinkedPicture, question: Question) -> float:
 
 
 def _prefixes(picture: LinkedPicture, question: Question) -> float:
-    """Count those of the seed's five prefixes whose earlier rows stay the same."""
+    """Count the prefixes, among five of growing length, whose earlier rows stay the same when a token is added."""
     causal = (question.more or {}).get("mask", "causal") != "none"
     return float(
         sum(bool(prefix.ours_equal[: len(prefix.ids) - 1].all()) for prefix in prefix_experiment(causal=causal))

@@ -1,7 +1,7 @@
-"""Scores of answers, from 0 to 1, against the model's own. Knows no page and no model.
+"""Scores of answers, from 0 to 1, compared with the model's values. Imports no page and no model.
 
-An answer is what JSON can hold: cells as `[[row, col], …]`, a row as a list of weights, a head as `[layer, head]`, a
-token, translation or free text as a text, a number, an option by its place counted from 0.
+Answers are JSON values: cells as `[[row, col], …]`, a row as a list of weights, a head as `[layer, head]`, a token,
+translation or free text as a string, a number as a number, and an option as its index counted from 0.
 """
 
 import math
@@ -26,11 +26,11 @@ _COMMA_OR_GROUP = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)  # 1,234 may 
 
 @dataclass(frozen=True)
 class Truth:
-    """The right answer in the form of an answer; "" for a free text, which is not scored.
+    """The right answer, in the same form as an answer; "" for a free text, which is not scored.
 
-    `weights` are what a score needs besides: of `cell` the whole map as rows, with None where no cell can be chosen.
-    `margin` is how far the right answer lies before the next, in the unit of what was compared; `said` says it in
-    words. `measured` is the number that an option's range was chosen by: for authors, since options are in words.
+    For a question of kind `cell`, `weights` has the rows of the whole map, with None for cells that cannot be chosen.
+    `margin` is the difference between the right answer's value and the next best one's. `said` is the right answer in
+    words. `measured` is the value of the measure by which an option was selected; only authors see it.
     """
 
     answer: Any
@@ -42,30 +42,30 @@ class Truth:
 
 @dataclass(frozen=True)
 class AnswerScore:
-    """A scored answer: `share` from 0 to 1, None where nothing is scored, and a sentence on how far off."""
+    """The score of an answer: `share` from 0 to 1, or None if the kind is not scored, and a sentence on the
+    difference.
+    """
 
     share: float | None
     said: str = ""
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer counts as right: `share` is at least `RIGHT_FROM`, as exact as a finger on a screen
-        can be.
+        """Whether the answer counts as right: `share` is at least `RIGHT_FROM`, which a finger on a screen can
+        reach.
         """
         return self.share is not None and self.share >= RIGHT_FROM
 
 
 def score_answer(question: Question, answer: Any, truth: Truth) -> AnswerScore:
-    """Score an answer, in whole percent, as the score is shown. Raises ValueError with one sentence for an answer that
-    this question cannot have.
-    """
+    """Score an answer, rounded to whole percent. Raises ValueError for an answer that does not fit the question."""
     answer = validate_answer(question, answer, truth)
     found = _SCORE[question.kind](question, answer, truth)
     return found if found.share is None else replace(found, share=math.floor(found.share * 100 + 0.5) / 100)
 
 
 def validate_answer(question: Question, answer: Any, truth: Truth) -> Any:
-    """Validate an answer to this question; raises ValueError with one sentence on what is missing."""
+    """Return the answer if it is valid for this question. Raises ValueError with a sentence on what is missing."""
     problem = _PROBLEM[question.kind](question, answer, truth)
     if problem:
         raise ValueError(problem)
@@ -73,12 +73,12 @@ def validate_answer(question: Question, answer: Any, truth: Truth) -> Any:
 
 
 def distribution_score(guess: Sequence[float], weights: Sequence[float]) -> float:
-    """Compute 1 − ½ Σ |p − q| of two distributions over the same keys: their overlap, from 0 to 1."""
+    """Compute the overlap 1 − ½ Σ |p − q| of two distributions over the same keys, from 0 to 1."""
     return max(0.0, 1 - sum(abs(p - q) for p, q in zip(guess, weights, strict=True)) / 2)
 
 
 def normalise(guess: Sequence[float]) -> list[float]:
-    """Normalise weights to a distribution. Raises ValueError where all are 0."""
+    """Divide weights by their sum. Raises ValueError if all are 0."""
     total = math.fsum(guess)
     if not total > 0:
         raise ValueError(_NONE_DRAWN)
@@ -86,8 +86,9 @@ def normalise(guess: Sequence[float]) -> list[float]:
 
 
 def read_number(text: str) -> float:
-    """Read a number as people type it: a decimal comma is a decimal point. Raises ValueError with one sentence for a
-    text that is no number, and for a comma that may separate thousands.
+    """Read a number from typed text; a decimal comma counts as a decimal point.
+
+    Raises ValueError for a text that is not a number, and for a comma that may separate thousands.
     """
     typed = text.strip().replace("−", "-")
     if _COMMA_OR_GROUP.fullmatch(typed):
@@ -110,14 +111,14 @@ def read_number(text: str) -> float:
 
 
 def fold_text(text: str) -> str:
-    """Fold a text for comparison: signs, case and surrounding spaces do not count."""
+    """Normalize a text for comparison: remove punctuation and symbols, fold case, and collapse spaces."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     words = "".join(" " if unicodedata.category(one)[0] in "PZC" else one for one in plain)
     return " ".join(words.split())
 
 
 def _cells(question: Question, answer: Any, truth: Truth) -> AnswerScore:
-    """Score chosen cells by their weight, relative to the best of as many."""
+    """Score chosen cells by the sum of their weights, divided by the largest sum of as many cells."""
     best = sum(truth.weights[row][col] or 0.0 for row, col in truth.answer)
     got = sum(truth.weights[row][col] or 0.0 for row, col in answer)
     hits = len({tuple(cell) for cell in answer} & {tuple(cell) for cell in truth.answer})

@@ -1,6 +1,6 @@
-"""Readers of a question's fields, from the texts, lists and mappings that YAML makes of them.
+"""Functions that read a question's fields from the texts, lists and mappings of parsed YAML.
 
-Each reader raises `LessonError` for what it cannot read; the sentence begins after the field's name.
+Each function raises `LessonError` for a value that it cannot read. Its sentence lacks the subject, which is the field.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ SPOTS = ("row", "map", "grid", "strip")  # what the third hint falls on
 
 
 def field_error(sentence: str, in_file: str = "", *, field: str = "") -> LessonError:
-    """Return one mistake of the field that is being read, or of another one."""
+    """Return a LessonError with one mistake, about the field that is being read or about the field `field`."""
     return LessonError(Fault(sentence, field, in_file))
 
 
@@ -25,7 +25,7 @@ def _text(value: Any) -> str:
 
 
 def _read_each(values: Sequence[Any], read: Callable[[Any], Any]) -> tuple:
-    """Read all values. Raises LessonError with the mistakes of each."""
+    """Apply `read` to all values. Raises LessonError with the mistakes in all of them."""
     faults, found = FaultList(), []
     for value in values:
         with faults.collect():
@@ -122,7 +122,7 @@ def _measure_options(value: Any) -> Mapping[str, str]:
 
 
 def shorten_value(value: Any) -> str:
-    """Return the beginning of a text as a sentence quotes it; a list or mapping by its name, whose text may be long."""
+    """Return the first 40 characters of a text, to quote it in a sentence; or "a list" or "a mapping"."""
     return value[:40] if isinstance(value, str) else "a list" if isinstance(value, list) else "a mapping"
 
 

@@ -1,4 +1,4 @@
-"""Answers in progress: chosen, drawn or typed for a question and not handed in yet; the other window receives them."""
+"""Answers in progress: chosen, drawn or typed for a question, but not submitted yet. The other window receives them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ _FIELDS = {CELL: (), ROW: (), HEAD: ("option",), NUMBER: ("number",), TEXT: ("te
 
 
 def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
-    """Return what the question's fields hold, by the field's name."""
+    """Return the current values of the question's fields, by field name."""
     found = {name: st.session_state.get(marks.key(now, name)) for name in ("option", "number", "said", "text")}
     found["row"] = row(now)
     found["cells"] = marks.marked_cells(now, question) or None if question.kind == CELL else None
@@ -27,10 +27,10 @@ def fields(now: OpenedLesson, question: Question) -> dict[str, Any]:
 
 
 def answer(now: OpenedLesson, question: Question, drawn: Any) -> Any:
-    """Return the answer that its field holds now, None for none; `drawn` is the last run's.
+    """Return the answer that the question's field holds now, or None. `drawn` is the answer when the last run ended.
 
-    Who types and presses the button leaves the field in that moment: no run may have read it before the button counts.
-    The same is so of a cell or a bar that was touched just before.
+    Somebody who types and then presses the button leaves the field at that moment, so the button's callback may run
+    before any run has read the field. The same holds for a cell or a bar that was changed just before.
     """
     if question.kind == CELL:
         return marks.newest_marks(now, question, drawn)
@@ -52,7 +52,7 @@ def _names(question: Question) -> tuple[str, ...]:
 
 
 def fill(now: OpenedLesson, question: Question, given: Any) -> None:
-    """Put a given answer into the question's fields, before they are drawn, unless they hold something."""
+    """Set the question's empty fields to a given answer, before the fields are drawn."""
     if question.kind == ROW:
         if row(now) is None:
             take_over(now, question, {"row": [round(weight * 1000) for weight in given]})
@@ -64,7 +64,7 @@ def fill(now: OpenedLesson, question: Question, given: Any) -> None:
 
 
 def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) -> None:
-    """Put the other window's values into this one's fields, before they are drawn."""
+    """Set this window's fields to the values from the other window, before the fields are drawn."""
     marks.mark_cells(now, question, told.get("cells"))
     choices = len(question.heads if question.kind == HEAD else question.options)
     for name, is_taken in {
@@ -81,9 +81,7 @@ def take_over(now: OpenedLesson, question: Question, told: Mapping[str, Any]) ->
 
 
 def number_of(typed: str | float | None) -> float | str | None:
-    """Return the number in a field; if the field does not hold one number, return its text, which the answer's refusal
-    quotes.
-    """
+    """Return the number in a field. If its text is not a number, return the text, which the error message quotes."""
     if not isinstance(typed, str):
         return typed
     try:
@@ -97,24 +95,24 @@ def _number_text(number: float) -> str:
 
 
 def row(now: OpenedLesson) -> list[int] | None:
-    """Return a row that is being drawn, in thousandths: the newer one of both windows."""
+    """Return the row of weights that is being drawn, in thousandths: the newer one of both windows, or None."""
     heard, own_then = st.session_state.get(marks.key(now, _HEARD), (None, None))
     own = _own_row(now)
     return heard if heard is not None and own == own_then else own
 
 
 def weights_of(thousandths: list[int] | None) -> list[float] | None:
-    """Convert thousandths to weights, as an answer has them."""
+    """Convert thousandths to the weights of an answer; None stays None."""
     return None if thousandths is None else [weight / 1000 for weight in thousandths]
 
 
 def heard_row(now: OpenedLesson) -> list[int] | None:
-    """Return the row that the other window has drawn last."""
+    """Return the row that was last drawn in the other window; None if there is none."""
     return st.session_state.get(marks.key(now, _HEARD), (None, None))[0]
 
 
 def row_key(now: OpenedLesson) -> str:
-    """Return the session's key of the bars that are drawn in this window."""
+    """Return the session key of this window's bars."""
     return marks.key(now, _DRAWN)
 
 

@@ -1,4 +1,4 @@
-"""Controls of each kind of question: they show a draft of the answer and return it, or None for none yet."""
+"""Controls for each kind of question. A control shows the answer in progress and returns it, or None without one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,19 +16,19 @@ from attnviz.lessons.scoring import MOST_TEXT, RIGHT_FROM, Truth
 
 
 def draft(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
-    """Draw the controls; return the answer as it stands."""
+    """Draw the controls of a question, and return the answer in progress."""
     return _DRAW[question.kind](now, question, shown)
 
 
 def how_rows_count() -> str:
-    """Return the sentence on the score from which a drawn row is right."""
+    """Return the sentence that says from which score on a drawn row counts as right."""
     return phrase(
         "It counts as right from {share} of the weight shared with the model’s row.", share=f"{RIGHT_FROM:.0%}"
     )
 
 
 def _cells(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> Any:
-    """Draw lists for the keyboard; on the map a click marks the same cells."""
+    """Draw lists to choose cells by keyboard. A click on the map marks the same cells."""
     assert shown is not None  # a question about cells has a picture
     rows, row_names, col_names = marks.lists_of(shown, question)
     cells = marks.marked_cells(now, question)
@@ -77,12 +77,12 @@ def _row(now: OpenedLesson, question: Question, shown: LinkedPicture | None) -> 
 
 
 def drawn_row(now: OpenedLesson, shown: LinkedPicture, guess: Any, truth: Truth) -> None:
-    """Draw a row as it was guessed, and beside it the model's; it moves from one to the other."""
+    """Draw the guessed row of weights, and animate it to the model's row."""
     _bars(shown, marks.key(now, "told"), guess=guess, truth=truth.answer)
 
 
 def given_row(now: OpenedLesson, shown: LinkedPicture, guess: Any) -> None:
-    """Draw a row as it was guessed, for the time until the model's is shown."""
+    """Draw the guessed row of weights, before the model's row may be shown."""
     _bars(shown, marks.key(now, "given"), guess=guess, closed=True)
 
 
@@ -137,7 +137,7 @@ def _text(now: OpenedLesson, question: Question, shown: LinkedPicture | None) ->
 
 
 def shown_answer(question: Question, answer: Any, shown: LinkedPicture | None) -> str:
-    """Return an answer in words."""
+    """Format an answer as text; "" for a row of weights."""
     if question.kind == CELL and shown is not None:
         rows, cols = shown.maps.rows, shown.maps.cols
         return "; ".join(f"{rows[row].text} × {cols[col].text}" for row, col in answer)
@@ -149,7 +149,7 @@ def shown_answer(question: Question, answer: Any, shown: LinkedPicture | None) -
 
 
 def keep(now: OpenedLesson, answer: Any) -> None:
-    """Remember the draft until the button is pressed."""
+    """Keep the answer in progress until the button is pressed."""
     progress(now).draft = answer
 
 

@@ -1,8 +1,9 @@
 """The lesson's panel in a window of its own: the button that opens it, and the messages between the two windows.
 
-Each window tells the other where the lesson is and what was done, numbered by the time of the change: the higher number
-is the newer. The text comes from a browser and may be forged, so `read_news` validates it. A window's session reveals
-no more than it would with the panel in it: what it hears is an answer, a skip or a hint, and it does the same itself.
+Each window sends the other its step and what was done there. A message is numbered by the time of the change, so the
+higher number is the newer message. The text comes from a browser and may be forged, so `read_news` validates it. A
+message contains an answer, a skip or a hint, which the receiving window repeats itself. A forged message therefore
+reveals nothing that a visitor could not see with the panel in the same window.
 """
 
 import json
@@ -39,7 +40,7 @@ _MOST_STEPS = 60
 
 @dataclass(frozen=True)
 class StepNews:
-    """A step's question as one window has it: the `guess` that was answered, or that it `is_skipped`; the number of
+    """The state of a step's question in one window: the submitted `guess`, whether it `is_skipped`, and the
     opened hints.
     """
 
@@ -50,7 +51,9 @@ class StepNews:
 
 @dataclass(frozen=True)
 class LessonNews:
-    """The lesson's step, counted from 0, its questions by step, and the fields of the open one."""
+    """A window's message: the lesson, its step counted from 0, finished questions by step, and the open
+    question's fields.
+    """
 
     lesson: str
     at: int
@@ -58,13 +61,13 @@ class LessonNews:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def to_text(self) -> str:
-        """Encode it as JSON, in ASCII."""
+        """Encode the message as ASCII JSON."""
         done = {str(at): asdict(step) for at, step in sorted(self.done.items())}
         return json.dumps({"lesson": self.lesson, "at": self.at, "done": done, "fields": dict(self.fields)})
 
 
 def read_news(text: str) -> LessonNews | None:
-    """Decode the text of a window's news; return None for any other text."""
+    """Decode a message from the other window. Return None for any other text."""
     if len(text) > _MOST_TEXT:
         return None
     try:
@@ -78,7 +81,7 @@ def read_news(text: str) -> LessonNews | None:
 
 
 def _read_step(said: Mapping[str, Any]) -> StepNews:
-    """Decode a step's question. Raises ValueError for what no step can be."""
+    """Decode the state of a step's question. Raises ValueError for invalid values."""
     guess, is_skipped, rungs = (said[name] for name in ("guess", "is_skipped", "rungs"))
     if not isinstance(is_skipped, bool) or not _is_count(rungs):
         raise ValueError(said)
@@ -91,8 +94,10 @@ def _is_count(value: Any) -> bool:
 
 @dataclass
 class _Told:
-    """The newest that both windows know, and its number, which is 0 where there is nothing to tell, else milliseconds
-    since 1970; `is_taken` until this window has drawn what it heard.
+    """The newest message that both windows know.
+
+    `revision` is its number in milliseconds since 1970, or 0 if there is no message yet. `is_taken` is True from when
+    a message was received until this window has drawn its content.
     """
 
     revision: int = 0
@@ -102,7 +107,10 @@ class _Told:
 
 @contextmanager
 def linked_windows(show_picture: Callable[[], None]) -> Iterator[None]:
-    """Wrap the drawing of a panel that calls `button`; `show_picture` opens the picture in this window."""
+    """Connect this window with the other one while a panel that calls `button` is drawn inside this context.
+
+    `show_picture` is a callback that opens the picture in this window.
+    """
     _take()
     if navigation.is_going():
         st.rerun()
@@ -113,12 +121,12 @@ def linked_windows(show_picture: Callable[[], None]) -> Iterator[None]:
 
 
 def button() -> None:
-    """Reserve a place for the window's button in the panel's first line; it is drawn when the panel is."""
+    """Reserve a place in the panel's first line for the button that opens a window. The button is drawn later."""
     st.session_state[_SLOT] = st.container(width="content")
 
 
 def show_step() -> None:
-    """Open the picture of the lesson's step in the next run. A button's callback."""
+    """Open the picture of the lesson's step in the next run. Buttons use this as their callback."""
     if (now := open_lesson()) is not None:
         step_navigation.go(now.lesson, now.at)
 
@@ -153,7 +161,7 @@ def _draw(show_picture: Callable[[], None]) -> None:
 
 
 def _words() -> dict[str, str]:
-    """Return the labels of the widget's buttons and lines, by their class in it."""
+    """Return the texts of the widget's buttons and lines, by their names in the widget."""
     return {
         "open": phrase("Own window"),
         "elsewhere": phrase("Lesson in another window"),
@@ -165,14 +173,14 @@ def _words() -> dict[str, str]:
 
 
 def _address(now: OpenedLesson) -> str:
-    """Return the address of the panel alone, relative to any page's."""
+    """Return the address of the panel's own window, relative to the address of any page."""
     code = persistent.text("class")
     page, place = ("class", {"class": code}) if code else ("lessons", {LESSON: now.lesson.name, STEP: str(now.at + 1)})
     return f"{page}?{urlencode(place | {windows.PANEL: windows.line()})}"
 
 
 def _tell(now: OpenedLesson) -> _Told:
-    """Record the changes here since the windows last agreed, under a new number."""
+    """Record the changes in this window since the last message, under a new number."""
     told: _Told | None = st.session_state.get(_HELD)
     found = _news(now)
     text = found.to_text()
@@ -199,14 +207,14 @@ def _step_news(now: OpenedLesson) -> dict[int, StepNews]:
 
 
 def _newer_message() -> dict[str, Any] | None:
-    """Return the other window's message, if it is newer than the state here."""
+    """Return the other window's message if it is newer than this window's state, and None otherwise."""
     heard = reported_value(_KEY, "heard", {"revision": NUMBER, "text": TEXT})
     told: _Told | None = st.session_state.get(_HELD)
     return heard if heard is not None and heard["revision"] > (told.revision if told else 0) else None
 
 
 def _take() -> None:
-    """Repeat what the other window did, before anything is drawn that depends on it."""
+    """Repeat what was done in the other window, before anything is drawn that depends on it."""
     if (heard := _newer_message()) is None:
         return
     st.session_state[_HELD] = _Told(heard["revision"], is_taken=True)

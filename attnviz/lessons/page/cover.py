@@ -11,7 +11,7 @@ _NO_PICTURE = ("Lessons", "Class")
 
 
 def covered_sentence() -> str:
-    """Return the sentence in the place of a covered picture."""
+    """Return the sentence that is shown instead of a covered picture."""
     now = open_lesson()
     if now is not None and progress(now).awaits_reveal:
         return phrase("Covered until the teacher reveals the answer.")
@@ -19,7 +19,7 @@ def covered_sentence() -> str:
 
 
 def hides(title: str) -> bool:
-    """Check whether the page shows nothing below its bar for now."""
+    """Check whether the page with this title must show nothing below its top bar until the question is answered."""
     question = _open_question()
     if question is None or question.cover == "nothing" or title in _NO_PICTURE:
         return False
@@ -27,13 +27,13 @@ def hides(title: str) -> bool:
 
 
 def hides_numbers() -> bool:
-    """Check whether a question is open whose answer some number of the run would tell."""
+    """Check whether a question is open whose answer could be read from the run's values."""
     question = _open_question()
     return question is not None and question.cover != "nothing"
 
 
 def cover() -> Cover | None:
-    """Return the cover of the maps on Heads; None for none."""
+    """Return what the open question covers on the maps of Heads; None if it covers nothing there."""
     question = _open_question()
     now = open_lesson()
     if question is None or now is None or question.cover not in ("row", "map", "maps"):

@@ -1,5 +1,6 @@
-"""The editor of a draft: one field with the lesson's Markdown; beside it, what the check says of each block, and the
-step at the caret as a student sees it.
+"""The editor of a draft: a field with the lesson's Markdown, the findings of the check, and a preview.
+
+The preview shows the step at the caret as a student sees it.
 """
 
 import hashlib
@@ -56,13 +57,13 @@ def draw() -> None:
 
 
 def edit(number: int) -> None:
-    """Open the editor at a step, by its number from 1."""
+    """Open the editor at the step with this number, counted from 1."""
     lesson_draft.desk().line = 0
     persistent.write({EDIT: str(number)})
 
 
 def _line(text: ReadText) -> int:
-    """Return the caret's line; before the browser has told it, the first line of the step that the address names."""
+    """Return the caret's line. Until the browser has reported it, return the first line of the step in the address."""
     if line := lesson_draft.desk().line:
         return line
     said = persistent.text(EDIT)
@@ -92,7 +93,7 @@ def _tools(draft: str, text: ReadText) -> None:
 
 
 def _field(draft: str) -> None:
-    """Draw the field; the draft keeper reports its text when the user stops typing."""
+    """Draw the text field. The browser reports its text when the user stops typing."""
 
     def draw_area(**more: Any) -> str | None:
         return st.text_area(
@@ -103,7 +104,7 @@ def _field(draft: str) -> None:
 
 
 def _insert() -> None:
-    """Insert the chosen kind of question at the caret's step."""
+    """Insert the chosen kind of question into the step at the caret."""
     if (chosen := st.session_state.get(_INSERT)) is None:
         return
     st.session_state[_INSERT] = None
@@ -124,7 +125,7 @@ def _start_class() -> None:
 
 
 def _finish() -> Lesson | None:
-    """Return the draft as a lesson; None if it is not a lesson yet, after showing its problems."""
+    """Return the draft as a lesson. If it has mistakes, note them for the page and return None."""
     desk = lesson_draft.desk()
     desk.said = ""
     try:
@@ -135,8 +136,9 @@ def _finish() -> Lesson | None:
 
 
 def _blocks(draft: str, text: ReadText) -> None:
-    """Draw what the check finds in each block: first in the block at the caret, with the values that its field may hold
-    and its preview, then in the others.
+    """Draw the findings of the check for each block.
+
+    The block at the caret comes first, with the possible values of the key at the caret and a preview.
     """
     line = _line(text)
     here = step_at(text, line)
@@ -154,7 +156,7 @@ def _blocks(draft: str, text: ReadText) -> None:
 
 
 def _check_once() -> StepCheck:
-    """Return the check of a step; a step that has not changed since the last run is not computed again."""
+    """Return a function that checks a step and reuses the last run's findings if the step has not changed."""
     desk = lesson_draft.desk()
     before, now = desk.checked, dict[object, tuple[Remark, ...]]()
     desk.checked = now
@@ -187,7 +189,7 @@ def _remarks(block: CheckedBlock) -> None:
 
 
 def _offer(draft: str, line: int, link: Link | None) -> None:
-    """Offer the possible values of the key on the caret's line; rows and keys are those of the step's picture."""
+    """Draw a list of possible values for the key on the caret's line. Rows and columns come from the step's picture."""
     if not (field := field_on(draft, line)):
         return
     found = offers(field, _shown(link)[0])
@@ -203,7 +205,10 @@ def _offer(draft: str, line: int, link: Link | None) -> None:
 
 
 def _preview(step: LessonStep, link: Link | None, language: str) -> None:
-    """Draw a step as a student sees it, with its question to try; a change of the step discards the answer."""
+    """Draw a step as a student sees it, with a question that can be answered.
+
+    A change of the step discards the answer.
+    """
     name = hashlib.blake2b(repr((step, link)).encode("utf-8", "replace"), digest_size=8).hexdigest()
     lesson = Lesson(f"{lesson_draft.DRAFT}-{name}", "", 1, "", language, (replace(step, link=link),))
     now = OpenedLesson(lesson, 0)
@@ -223,7 +228,7 @@ def _preview(step: LessonStep, link: Link | None, language: str) -> None:
 
 
 def _shown(link: Link | None) -> tuple[LinkedPicture | None, str]:
-    """Return the picture of a link, or the reason why there is none."""
+    """Return the picture of a link and ""; or None and the reason why there is no picture."""
     try:
         return picture(link), ""
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A lesson beside any page: its panel, and its cover on the page's picture."""
+"""A lesson beside any page: its panel, and what it covers on the page's picture until a question is answered."""
 
 import streamlit as st
 
@@ -12,14 +12,17 @@ from attnviz.lessons.page.open_lesson import is_done, is_open, open_lesson
 
 
 def begin(_page: Page) -> None:
-    """Take stale parameters out of the address; style a window that has the panel alone."""
+    """Remove stale parameters from the address, and add the style sheet of a window that shows the panel alone."""
     windows.tidy()
     if windows.is_panel():
         st.html(style("lesson_window.css"))
 
 
 def draw_panel(page: Page) -> str:
-    """Draw the lesson's panel; return the sentence in the place of the page's picture, "" where it may be shown."""
+    """Draw the lesson's panel.
+
+    Return a sentence that replaces the page's picture, or "" if the picture may be shown.
+    """
     if page.title in ("Lessons", "Class") or persistent.text("class") or not persistent.text("lesson"):
         return ""
     if open_lesson() is None and persistent.text("lesson") != lesson_draft.DRAFT:
@@ -33,9 +36,7 @@ def draw_panel(page: Page) -> str:
 
 
 def _keeps_something() -> bool:
-    """Check whether the browser has to keep something: a draft that is being tried, or the mark that this lesson is
-    done.
-    """
+    """Check whether the browser must store something: a draft that is being tried, or that this lesson is finished."""
     now = open_lesson()
     if now is not None and now.lesson.name != lesson_draft.DRAFT and is_done(now.lesson):
         lesson_draft.note_done(now.lesson.name)
@@ -44,7 +45,7 @@ def _keeps_something() -> bool:
 
 
 def covering(view: HeadsState) -> Covering:
-    """Return the open question's cover of the Heads picture, its task on the map, and the marks there."""
+    """Return what the open question covers on the Heads picture, what is to be marked there, and the marks."""
     if not is_open():
         return Covering()
     now, asked = open_lesson(), marks.map_task(view)
@@ -54,15 +55,15 @@ def covering(view: HeadsState) -> Covering:
 
 
 def hides_numbers() -> bool:
-    """Check whether a question is open whose answer some number of the run would tell."""
+    """Check whether a question is open whose answer could be read from the run's values."""
     return cover.hides_numbers()
 
 
 def covered_sentence() -> str:
-    """Return the sentence in the place of a covered picture."""
+    """Return the sentence that is shown instead of a covered picture."""
     return cover.covered_sentence()
 
 
 def adopt_marks() -> None:
-    """Take over the cells that were marked on the Heads map."""
+    """Use the cells that the visitor marked on the Heads map as the answer in progress."""
     marks.adopt()

@@ -1,4 +1,4 @@
-"""Scoring of answers on the page: mark or skip a question, and sum up the lesson."""
+"""Scoring on the page: score or skip a question, and summarize the lesson."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from attnviz.lessons.scoring import score_answer
 
 
 def answer(did: Progress, question: Question, shown: LinkedPicture | None, guess: Any) -> None:
-    """Mark a guess; a refusal is noted."""
+    """Score a guess, and store the result in `did`; if the guess is refused, store the reason."""
     try:
         hosting.ensure_turn()
         truth = truth_of(question, shown)
@@ -23,7 +23,7 @@ def answer(did: Progress, question: Question, shown: LinkedPicture | None, guess
 
 
 def skip(did: Progress, question: Question, shown: LinkedPicture | None) -> None:
-    """Show the right answer without a guess."""
+    """Mark a question as skipped, and store its right answer in `did`."""
     did.is_skipped, did.said = True, ""
     try:
         hosting.ensure_turn()
@@ -33,7 +33,7 @@ def skip(did: Progress, question: Question, shown: LinkedPicture | None) -> None
 
 
 def summary(now: OpenedLesson) -> str:
-    """Sum up the visitor's answers to the whole lesson in one sentence."""
+    """Summarize the visitor's answers to the whole lesson in one sentence."""
     did = lesson_progress(now.lesson)
     found = [did[at] for at in now.lesson.questions if at in did]
     right = sum(one.marked is not None and one.marked.is_right for one in found)

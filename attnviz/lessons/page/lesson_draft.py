@@ -1,5 +1,7 @@
-"""The visitor's draft of a lesson: the browser keeps it (`attnviz/lessons/draft_keeper`), the session has a working
-copy, and the newer one holds.
+"""The visitor's draft of a lesson.
+
+The browser stores the draft (`attnviz/lessons/draft_keeper`), and the session has a working copy. The newer one is
+used.
 """
 
 import json
@@ -23,11 +25,13 @@ _KEY, _KEEPER = "_attnviz_draft", "draft-keeper"
 
 @dataclass
 class Desk:
-    """A visitor's draft in the session: its `text`, the `revision` that counts its changes, and whether the browser
-    `is_known` to have no newer one; `former` is the text that the present text has replaced, `line` is the caret's
-    line, counted from 1. `said` is the refusal of the last action, a line for each reason, `tried` the lesson as it was
-    tried last, `checked` what the check found in each step, by all that it depends on. `done` names the lessons that
-    were done in this browser, in this session or before.
+    """A visitor's draft in the session.
+
+    `text` is the draft and `revision` the number of its changes. `is_known` is True once the browser has reported
+    whether it has a newer draft. `former` is the text that `text` has replaced, and `line` the caret's line, counted
+    from 1. `said` has the reasons why the last action was refused, one per line. `tried` is the lesson as it was tried
+    last, and `checked` caches the findings for each step. `done` has the names of the lessons that were finished in
+    this browser.
     """
 
     text: str | None = None
@@ -42,13 +46,14 @@ class Desk:
 
 
 def desk() -> Desk:
-    """Return this visitor's desk."""
+    """Return this visitor's draft with its state."""
     return st.session_state.setdefault(_KEY, Desk())
 
 
 def keep() -> None:
-    """Draw, once on each page, the widget that keeps the draft in the browser, and brings the draft and the caret's
-    line from there.
+    """Draw the widget that stores the draft in the browser, and that reports a newer draft and the caret's line.
+
+    Call this once per run.
     """
     now = desk()
     text = "" if now.text is None else json.dumps(now.text)
@@ -64,12 +69,12 @@ def keep() -> None:
 
 
 def note_done(name: str) -> None:
-    """Note that a lesson is done; the browser keeps this note from the next `keep` on."""
+    """Note that a lesson is finished. The next call of `keep` stores this in the browser."""
     desk().done |= {name}
 
 
 def _take() -> None:
-    """Take over the browser's draft where it is newer."""
+    """Use the browser's draft if it is newer than the session's."""
     found, now = reported_value(_KEEPER, "kept", {"text": TEXT, "revision": NUMBER}), desk()
     now.done |= _names_done()
     if found is None:
@@ -84,7 +89,7 @@ def _take() -> None:
 
 
 def _names_done() -> set[str]:
-    """Return the names of lessons that are done in the browser. What a browser sends is checked."""
+    """Return the names of finished lessons that the browser reports. Malformed reports count as empty."""
     told = reported_value(_KEEPER, "done", {"text": TEXT})
     try:
         names = json.loads(told["text"]) if told else []
@@ -124,7 +129,10 @@ def bring_back() -> None:
 
 
 def open_file(name: str, content: bytes) -> None:
-    """Open a text file as the draft, with mistakes in it or without. Raises ValueError with one sentence."""
+    """Replace the draft by the content of a text file, which may have mistakes.
+
+    Raises ValueError if the file is too large or not UTF-8.
+    """
     if len(content) > MOST_BYTES:
         raise ValueError(f"{name} has {len(content):,} bytes, and a lesson at most {MOST_BYTES:,}: divide it.")
     try:
@@ -135,9 +143,9 @@ def open_file(name: str, content: bytes) -> None:
 
 
 def lesson() -> Lesson | None:
-    """Return the draft as a lesson; None until the browser has told whether it keeps one.
+    """Return the draft as a lesson; None until the browser has reported whether it has a draft.
 
-    Raises ValueError with a line for each problem.
+    Raises ValueError, with one line per problem, if the draft has mistakes or does not exist.
     """
     now = desk()
     if now.text is None:
@@ -155,7 +163,7 @@ def lesson() -> Lesson | None:
 
 
 def forget_answers(progress: dict[int, Any]) -> None:
-    """Forget the answers to the draft's questions, so that it is tried anew."""
+    """Remove the answers to the draft's questions, so that the draft can be tried again."""
     progress.clear()
     for key in [key for key in st.session_state if str(key).startswith(f"lesson-{DRAFT}-")]:
         del st.session_state[key]

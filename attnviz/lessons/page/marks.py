@@ -1,4 +1,4 @@
-"""The cells that a visitor marks as an answer: on Heads' covered map, or in the panel's lists. Both are one choice."""
+"""The cells that a visitor marks as an answer, on the covered map of Heads or in the panel's lists."""
 
 from typing import Any
 
@@ -16,18 +16,18 @@ Cells = list[list[int]]
 
 
 def key(now: OpenedLesson, name: str) -> str:
-    """Return the session's key of a field of a step."""
+    """Return the session key of a field of the current step."""
     return f"lesson-{now.lesson.name}-{now.at}-{name}"
 
 
 def marked_cells(now: OpenedLesson, question: Question) -> Cells:
-    """Return the marked cells."""
+    """Return the marked cells as [row, column] pairs."""
     found = st.session_state.get(key(now, "cells"), [])
     return found if positions(found, question.most) else []
 
 
 def adopt() -> None:
-    """Take over the cells that were marked on the map, after the widget's choice."""
+    """Use the cells that the map's widget reports as the answer in progress."""
     now = open_lesson()
     st.session_state[_ADOPTED] = told = _reported_marks()
     did = progress(now) if now is not None else None
@@ -37,10 +37,9 @@ def adopt() -> None:
 
 
 def newest_marks(now: OpenedLesson, question: Question, listed: Any) -> Any:
-    """Return the marked cells, None for none: `listed` as the lists were drawn last, unless the map was clicked
-    since then.
+    """Return the marked cells, or None: `listed` from the lists, unless the map was clicked after the lists were drawn.
 
-    Streamlit calls a button back before the map, where both were pressed while a run was busy.
+    If the map and a button were clicked during the same run, Streamlit calls the button's callback first.
     """
     if _reported_marks() != st.session_state.get(_ADOPTED):
         adopt()
@@ -52,16 +51,18 @@ def _reported_marks() -> dict[str, Any] | None:
 
 
 def mark_cells(now: OpenedLesson, question: Question, cells: Any) -> None:
-    """Mark these cells, where the question asks for as many."""
+    """Mark these cells if they are a valid answer to the question."""
     if question.kind == CELL and isinstance(cells, list) and positions(cells, question.most):
         st.session_state[key(now, "cells")] = [list(map(int, cell)) for cell in cells]
         st.session_state[key(now, "moved")] = True  # the lists follow
 
 
 def map_task(view: Any) -> dict[str, Any] | None:
-    """Return the open step for the Heads widget: the row that it is about, and the number of cells that it asks
-    for; while a class takes no answers, the given cells; and in the end the right ones. None where the step is
-    about something else than the cells, or a row, of the map in focus.
+    """Return the open question's task for the Heads widget, or None if it is not about cells or a row of the map in
+    focus.
+
+    The task has the question's row and the number of cells to mark. While a class takes no answers it has the cells of
+    the submitted answer, and after the answer was revealed the right cells.
     """
     now = open_lesson()
     question = now.question if now else None
@@ -86,6 +87,6 @@ def map_task(view: Any) -> dict[str, Any] | None:
 
 
 def lists_of(shown: LinkedPicture, question: Question) -> tuple[list[int], list[str], list[str]]:
-    """Return the rows that may be chosen, and the names of all rows and keys."""
+    """Return the indices of the rows that can be chosen, the names of all rows, and the names of all columns."""
     rows = [shown.row(question.row)] if question.row else list(range(len(shown.maps.rows)))
     return rows, [row.text for row in shown.maps.rows], [col.text for col in shown.maps.cols]

@@ -1,4 +1,4 @@
-"""The open lesson and its step, as the address names them, and the visitor's progress."""
+"""The open lesson and its step, which the address names, and the visitor's progress."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,14 +19,14 @@ _PROGRESS, _FOLLOWED = "_attnviz_lessons", "_attnviz_followed"
 
 @dataclass(frozen=True)
 class OpenedLesson:
-    """A lesson and the step that is shown, counted from 0."""
+    """A lesson and the index of the step that is shown, counted from 0."""
 
     lesson: Lesson
     at: int
 
     @property
     def step(self) -> LessonStep:
-        """The step."""
+        """The step that is shown."""
         return self.lesson.steps[self.at]
 
     @property
@@ -36,15 +36,17 @@ class OpenedLesson:
 
     @property
     def link(self) -> Link | None:
-        """The picture that the step is about."""
+        """The link to the picture that the step is about."""
         return self.lesson.picture(self.at)
 
 
 @dataclass
 class Progress:
-    """A visitor's progress with a question. `guess` is the given answer, `rungs` the number of opened hints, `said`
-    why an answer was refused. In a class `is_closed` says that the class takes no answers now, and `awaits_reveal` that
-    the teacher has yet to show the right answer.
+    """A visitor's progress with a question.
+
+    `guess` is the submitted answer, `rungs` the number of opened hints, and `said` the reason why an answer was
+    refused. In a class, `is_closed` is True while the class takes no answers, and `awaits_reveal` until the teacher
+    shows the right answer.
     """
 
     guess: Any = None
@@ -59,12 +61,12 @@ class Progress:
 
     @property
     def is_over(self) -> bool:
-        """Whether the answer may be seen."""
+        """Whether the question is answered or skipped, so that the right answer may be shown."""
         return self.is_skipped or self.marked is not None
 
 
 def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
-    """Follow a class's step instead of the lesson that the address names; None for no class."""
+    """Open the step that a class is at instead of the lesson in the address; None ends this."""
     st.session_state[_FOLLOWED] = step
 
 
@@ -73,19 +75,20 @@ def _class_step() -> "tuple[OpenedLesson, Progress] | None":
 
 
 def is_followed() -> bool:
-    """Check whether a class is followed, which keeps its own progress."""
+    """Check whether the open lesson is that of a class, which stores progress itself."""
     return _class_step() is not None
 
 
 def is_open() -> bool:
-    """Check whether there may be a lesson, one's own or a class's: cheap."""
+    """Check whether a lesson may be open, from the address or from a class, without loading it."""
     return is_followed() or bool(persistent.text(LESSON))
 
 
 def open_lesson() -> OpenedLesson | None:
-    """Return the lesson that a class follows, or that the address names. Return None if there is no such lesson, for a
-    draft that the browser has yet to bring, and for a lesson that cannot be opened; then a note says so as long as the
-    address names the lesson.
+    """Return the lesson of the class, or the lesson that the address names.
+
+    Return None without a lesson, for a draft that the browser has not sent yet, and for a lesson that cannot be opened.
+    In the last case the page notes why.
     """
     if followed := _class_step():
         return followed[0]
@@ -113,25 +116,27 @@ def progress(now: OpenedLesson) -> Progress:
 
 
 def first_open(lesson: Lesson) -> int:
-    """Return the first step whose question is open, where any is done; else the first step."""
+    """Return the first step with an open question if another question is finished already, and the first step
+    otherwise.
+    """
     did = lesson_progress(lesson)
     still = [at for at in lesson.questions if at not in did or not did[at].is_over]
     return still[0] if len(still) < len(lesson.questions) and still else 0
 
 
 def is_done(lesson: Lesson) -> bool:
-    """Check whether every question was answered, or skipped."""
+    """Check whether every question of a lesson was answered or skipped."""
     did = lesson_progress(lesson)
     return bool(lesson.questions) and all(at in did and did[at].is_over for at in lesson.questions)
 
 
 def lesson_progress(lesson: Lesson) -> dict[int, Progress]:
-    """Return this visitor's progress in a lesson, by step."""
+    """Return this visitor's progress in a lesson, by the index of the step."""
     return st.session_state.setdefault(_PROGRESS, {}).setdefault(lesson.name, {})
 
 
 def forget_lessons(prefix: str, *, but: str) -> None:
-    """Forget this visitor's progress in lessons whose names begin with a prefix, except in one lesson."""
+    """Remove this visitor's progress in all lessons whose names begin with `prefix`, except in the lesson `but`."""
     found: dict[str, Any] = st.session_state.setdefault(_PROGRESS, {})
     for name in [name for name in found if name.startswith(prefix) and name != but]:
         del found[name]

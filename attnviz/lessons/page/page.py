@@ -1,6 +1,4 @@
-"""The page Lessons: the list, the editor of a draft, and an open lesson that has no picture yet, or is read on a screen
-of its own.
-"""
+"""The page Lessons: the list of lessons, the editor of a draft, and an open lesson without a picture on this page."""
 
 import html
 from collections.abc import Callable
@@ -24,13 +22,14 @@ _UPLOAD = "draft-upload"
 
 
 def bar() -> None:
-    """Draw the page's line in the place of the sentence."""
+    """Draw the sentence that this page shows in its top bar."""
     st.markdown(phrase("**Lessons** · Each asks you to guess first. No account needed."))
 
 
 def draw() -> None:
-    """Draw the open lesson with the list of lessons below it, or the list alone; a class has its own panel beside the
-    page.
+    """Draw the open lesson with the list of lessons below it, the editor, or the list alone.
+
+    In a class only the list is drawn, because the class has a panel of its own.
     """
     _keep()
     if (now := open_lesson()) is None or is_followed():
@@ -54,7 +53,7 @@ def draw() -> None:
 
 
 def _keep() -> None:
-    """Have the browser keep the draft, and the lessons that this visitor has done."""
+    """Store the draft, and the names of the lessons that this visitor has finished, in the browser."""
     for one in shelf():
         if one.lesson is not None and is_done(one.lesson):
             lesson_draft.note_done(one.name)
@@ -75,7 +74,7 @@ def _list() -> None:
 
 
 def _draw_unlisted(found: list[LibraryFile]) -> None:
-    """Draw unlisted lessons, and files with mistakes."""
+    """Draw the list of unlisted lessons and of files with mistakes."""
     if not found:
         return
     st.markdown("##### Only you see these lessons")
@@ -93,8 +92,9 @@ def _draw_unlisted(found: list[LibraryFile]) -> None:
 
 
 def _draw_own_lesson(readable: list[Lesson]) -> None:
-    """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file; for its author also
-    the one that takes lessons to another host.
+    """Draw the buttons for a lesson of one's own: begin it, go on with it, or open it from a file.
+
+    Authors also get the button that makes a folder of lessons for another web host.
     """
     draft = lesson_draft.desk().text
     with st.container(horizontal=True, vertical_alignment="center", key="own-lesson"):
@@ -120,7 +120,10 @@ def _steps(count: int) -> str:
 
 
 def _folder(lessons: list[Lesson]) -> None:
-    """Draw what makes a folder of lessons for any web host, as a zip file; on a click, since every step is run."""
+    """Draw the form that makes a folder of lessons for any web host, as a zip file.
+
+    A click starts it and runs all steps.
+    """
     st.caption("Lessons as plain files for any web host: live pictures, answers scored and kept by the browser.")
     titles = {one.name: one.title for one in lessons}
     names = st.multiselect("Lessons", list(titles), list(titles), format_func=titles.__getitem__, key="folder-lessons")
@@ -144,7 +147,10 @@ def _folder(lessons: list[Lesson]) -> None:
 
 
 def _zip_file(lessons: list[Lesson], instance: str, warn: Callable[[str], object]) -> bytes:
-    """Run every step of lessons, and pack their folder. Raises ValueError with one sentence."""
+    """Run every step of these lessons, and return their folder as a zip file.
+
+    Raises ValueError for a lesson that cannot be shown.
+    """
     from attnviz.lessons.folder.files import folder_files
     from attnviz.lessons.folder.writing import zip_folder
 
@@ -191,7 +197,7 @@ def _card(lesson: Lesson, title: str, *, is_following: bool = False, note: str =
 
 
 def _ways(lesson: Lesson, *, is_following: bool) -> None:
-    """Draw the buttons of a lesson; of the next one to do, the first button stands out."""
+    """Draw the buttons of a lesson. With `is_following`, for the next lesson to do, the first button is highlighted."""
     name, first = lesson.name, first_open(lesson)
     label = "Again" if is_done(lesson) else "Begin" if first == 0 else "Go on"
     kind = "primary" if is_following else "secondary"

@@ -1,7 +1,7 @@
-"""The lesson's panel: the step's text and question, hints, the answer, the solution, and the way on.
+"""The lesson's panel: the step's text and question, hints, answer, solution, and the buttons to other steps.
 
-On a phone it is folded to a line above the picture, which says what is asked; what answers it stands below the picture
-(assets/styles/lessons.css).
+On a phone the panel is folded to a line above the picture, which shows the question. The controls for the answer are
+below the picture (assets/styles/lessons.css).
 """
 
 import html
@@ -45,7 +45,7 @@ def draw() -> None:
 
 
 def draw_step(now: OpenedLesson) -> None:
-    """Draw a step's text and question alone."""
+    """Draw a step's text and question, without the panel around them."""
     _text(now)
     if now.question is not None:
         _question(now, now.question)
@@ -58,8 +58,9 @@ def _text(now: OpenedLesson) -> None:
 
 
 def line(now: OpenedLesson, place: str) -> None:
-    """Draw the panel as a line, for a phone. It stays folded or open while the step is the same. It is open at
-    first where the question covers the whole page, until it is answered.
+    """Draw the line to which the panel is folded on a phone.
+
+    It stays folded or open for the whole step. While an unanswered question covers the whole page, it starts open.
     """
     if windows.is_panel():
         return
@@ -73,7 +74,7 @@ def line(now: OpenedLesson, place: str) -> None:
 
 
 def form() -> DeltaGenerator:
-    """Return the container of the answer and its solution; on a phone it stands at the foot of the window."""
+    """Return the container for the answer and the solution, which is at the bottom of the window on a phone."""
     return st.container(key="lesson-form")
 
 
@@ -133,7 +134,7 @@ def _question(now: OpenedLesson, question: Question) -> None:
 
 
 def hints(question: Question, rungs: int) -> None:
-    """Draw the opened hints: two in words, the third a spotlight."""
+    """Draw the first `rungs` hints of a question: two in words, and the third as a spotlight on the picture."""
     for hint in question.hints[:rungs]:
         st.info(literal(hint), icon=":material/lightbulb:")
     if rungs > len(question.hints):
@@ -152,7 +153,7 @@ def _submit(now: OpenedLesson, question: Question, shown: LinkedPicture | None) 
 def draw_solution(
     now: OpenedLesson, question: Question, shown: LinkedPicture | None, *, unanswered: str = _SKIPPED
 ) -> None:
-    """Draw the solution and its reason; a student without an answer reads `unanswered`."""
+    """Draw the solution and its explanation. Without an answer from the student, `unanswered` is shown."""
     did = progress(now)
     if did.truth is None:
         st.error(literal(translate(did.said)))
@@ -219,8 +220,9 @@ def _way(now: OpenedLesson) -> None:
 
 
 def _next_lesson(now: OpenedLesson) -> None:
-    """Draw the button after the last step, but not in the panel's own window: the picture's window stays at its
-    lesson.
+    """Draw the button after the last step, which leads to the next lesson or to the list of lessons.
+
+    It is not drawn in the panel's own window, because the window with the picture would stay at the old lesson.
     """
     if windows.is_panel() or now.lesson.name == lesson_draft.DRAFT:
         return
@@ -234,5 +236,5 @@ def _next_lesson(now: OpenedLesson) -> None:
 
 
 def _pull(now: OpenedLesson):
-    """Return the type of the way on, which stands out once the question is over."""
+    """Return the type of the button that leads on: "primary" once the question is answered or skipped."""
     return "primary" if now.question is None or progress(now).is_over else "secondary"

@@ -1,4 +1,4 @@
-"""Runs of a step's link, with the models and traces that all visitors share."""
+"""Runs of a step's link, with the cached models and traces that all visitors share."""
 
 from attnviz.app import hosting
 from attnviz.app.cache import traces
@@ -10,7 +10,7 @@ from attnviz.text.chat_link import read_chat
 
 
 def request(link: Link) -> Request:
-    """Return the top bar's request when the link is opened. Raises TextError for a conversation that is none."""
+    """Return the request that the top bar would make for this link. Raises TextError for an invalid conversation."""
     said, name = link.texts, link.texts.get("model") or DEFAULT
     entry = next((one for one in entries() if one.name == name), None) or unshipped_entry(name)
     to = said.get("to", "") or (entry.languages[0] if entry.languages else "")
@@ -27,9 +27,9 @@ def request(link: Link) -> Request:
 
 
 def picture(link: Link | None) -> LinkedPicture | None:
-    """Return the link's picture; None for no link, and for a page that runs nothing of the bar.
+    """Return the picture of a link; None without a link, and for a page that does not run the top bar's model.
 
-    Raises ValueError with one sentence.
+    Raises ValueError if the run is refused.
     """
     if link is None or link.page == "Learning":
         return None
@@ -37,7 +37,7 @@ def picture(link: Link | None) -> LinkedPicture | None:
 
 
 def shown_picture(link: Link) -> LinkedPicture:
-    """Return the picture of a link to a page that runs the bar's model. Raises ValueError with one sentence."""
+    """Return the picture of a link to a page that runs the top bar's model. Raises ValueError if the run is refused."""
     asked = request(link)
     if not traces.is_cached(asked):
         hosting.ensure_turn()

@@ -1,5 +1,6 @@
-"""Navigation from step to step: the step's link is opened as if it had come with the address, and Back goes to the
-step before.
+"""Navigation between a lesson's steps.
+
+A step opens its link as if the link had been opened in the browser, and Back leads to the step before.
 """
 
 from attnviz.app.address import navigation, persistent
@@ -21,7 +22,7 @@ def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
 
 
 def texts_of(link: Link, question: Question | None) -> dict[str, str]:
-    """Return the texts of a step's link that may stand in the bar before `question` is answered."""
+    """Return the texts of a step's link that the top bar may show before `question` is answered."""
     texts = {name: text for name, text in link.texts.items() if text}
     if question is not None and question.cover == "page":
         texts.pop("tgt", None)  # the bar would show what is asked for; the model writes it again
@@ -29,18 +30,18 @@ def texts_of(link: Link, question: Question | None) -> dict[str, str]:
 
 
 def go(lesson: Lesson, at: int) -> None:
-    """Open the step in the next run. A button's callback."""
+    """Open the step in the next run. Buttons use this as their callback."""
     navigation.send(*address(lesson, at))
 
 
 def show(link: Link | None) -> None:
-    """Open the link in the next run. A button's callback."""
+    """Open the link in the next run. Buttons use this as their callback."""
     if link is not None:
         navigation.send(link.page, {name: text for name, text in link.texts.items() if text})
 
 
 def home(query: dict[str, str]) -> None:
-    """Open the page Lessons, with these parameters of its address, in the next run. A button's callback."""
+    """Open the page Lessons with these parameters in the next run. Buttons use this as their callback."""
     navigation.send(HOME, query)
 
 

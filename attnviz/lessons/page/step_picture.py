@@ -1,4 +1,4 @@
-"""A step's picture beside the text of its draft, small: the map of the head in focus, or its links."""
+"""A small picture of a step beside its draft: the map of the head in focus, or its links."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _DRAWN = ("heads", "links")
 
 
 def draw(link: Link | None, shown: LinkedPicture | None) -> None:
-    """Draw the picture, and name the page on which the lesson opens it."""
+    """Draw the picture of a step, and name the page on which the lesson opens it."""
     if link is None:
         st.caption("No picture: put a link into this step, or into one before it.")
         return
@@ -39,7 +39,7 @@ def draw(link: Link | None, shown: LinkedPicture | None) -> None:
 
 
 def _figure(shown: LinkedPicture) -> Any:
-    """Draw the map in focus, or on the tab Links its links."""
+    """Make the figure of the map in focus, or of the links if the step's link is to the tab Links."""
     from attnviz.heads.figures.heatmap import heatmap_of  # Plotly takes a while to import
     from attnviz.heads.figures.links import links
     from attnviz.heads.heads_state import HeadsState
@@ -60,7 +60,7 @@ def _figure(shown: LinkedPicture) -> Any:
 
 
 def _shrink(made: Any) -> Any:
-    """Shrink a figure to the room beside a text: without names of axes, scale, and the rest of its title."""
+    """Shrink a figure to fit beside a text: remove axis names and colour scale, and shorten the title."""
     made.update_layout(height=min(made.layout.height, _TALLEST), title_text=made.layout.title.text.partition(":")[0])
     made.update_layout(margin_r=40)  # the last key's name leans over the edge
     made.update_xaxes(title_text="").update_yaxes(title_text="")

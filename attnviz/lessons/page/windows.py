@@ -1,7 +1,7 @@
-"""A lesson in two windows of one browser: the panel alone in one, the picture in the other.
+"""A lesson in two windows of one browser: one with the panel alone, the other with the picture.
 
-The address of each says what it is and the name of the line between them: the panel's window has it as `panel`, the
-picture's as `beside`. The windows are two visits to the server; `companion` is how they tell each other.
+The connection between the windows has a name, which is in the address of both: as `panel` in the panel's window, and as
+`beside` in the picture's window. The windows are two sessions on the server; `companion` sends messages between them.
 """
 
 import re
@@ -19,23 +19,26 @@ _OWN = "_attnviz_line"
 
 
 def is_panel() -> bool:
-    """Check whether this window has the panel alone."""
+    """Check whether this window shows the panel alone."""
     return bool(persistent.text(PANEL))
 
 
 def is_beside() -> bool:
-    """Check whether this window has the picture, and its panel may be in another."""
+    """Check whether this window shows the picture, while its panel may be in another window."""
     return bool(persistent.text(BESIDE))
 
 
 def line() -> str:
-    """Return the name of the line to the other window: that of the address, else a new window's."""
+    """Return the name of the connection to the other window: from the address, or a new name for this session."""
     own: str = st.session_state.setdefault(_OWN, secrets.token_hex(8))
     return persistent.text(PANEL) or persistent.text(BESIDE) or own
 
 
 def tidy() -> None:
-    """Take out of the address what does not hold on this page, or without an open lesson. Call it early in each run."""
+    """Remove window parameters from the address if the page or a missing lesson makes them invalid.
+
+    Call this early in each run.
+    """
     is_open = persistent.text("lesson") or persistent.text("class")
     for name in (PANEL, BESIDE):
         if not is_open or not _NAME.fullmatch(persistent.text(name)):

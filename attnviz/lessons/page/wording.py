@@ -1,4 +1,4 @@
-"""Texts for students, in the language of the open lesson or of the joined class."""
+"""Translation of texts for students into the language of the open lesson or of the joined class."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,18 +18,21 @@ _previewed: ContextVar[str] = ContextVar("language of a previewed lesson", defau
 
 
 def phrase(english: str, /, **values: object) -> str:
-    """Translate a sentence to the lesson's language. `english` is written out at each call: a test collects them."""
+    """Translate a sentence into the lesson's language. Pass `english` as a literal: a test collects these sentences."""
     return translate(Translatable(english, **values))
 
 
 def translate(said: str | Exception) -> str:
-    """Translate a phrase, or an error's, to the lesson's language; another text stays as it is."""
+    """Translate a phrase, or the message of an error, into the lesson's language.
+
+    Other texts are returned unchanged.
+    """
     return phrases.translate(phrases.sentence(said) if isinstance(said, Exception) else said, language())
 
 
 @contextmanager
 def preview_in(language: str) -> Iterator[None]:
-    """Translate phrases to `language` in this block, which draws a lesson that is not open."""
+    """Translate phrases into `language` inside this context, to preview a lesson that is not open."""
     token = _previewed.set(language)
     try:
         yield
@@ -50,7 +53,10 @@ def language() -> str:
 
 
 def _class_language(code: str, known: dict[str, str]) -> str:
-    """Look up the language of a class that this visitor has not joined, once: a wrong code counts each time."""
+    """Look up the language of a class that this visitor has not joined.
+
+    The result is cached, because each look-up of a wrong code counts against the visitor's limit.
+    """
     if code not in known:
         try:
             known[code] = room().students.language(code, address=st.context.ip_address or "")
