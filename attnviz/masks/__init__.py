@@ -1,4 +1,4 @@
-"""The feature Masks: every mask and every fill, painted by hand and run on the real model.
+"""The feature Masks: paint a mask by hand, choose any fill value, and run the real model with the mask.
 
-Masks knows analysis, kit and models. It knows no other feature; Streamlit is only in `page/`.
+It may import analysis, kit and models, but no other feature. Only `page/` imports Streamlit.
 """

@@ -1,4 +1,4 @@
-"""The mask laboratory: scores, masked scores, weights and context of one head, with a mask to paint."""
+"""The picture of the mask laboratory: scores, masked scores, weights and context of one head, under a painted mask."""
 
 import numpy as np
 from torch import Tensor
@@ -20,14 +20,14 @@ _SHORT_NAMES = {"-inf": "−∞", "fused": "−∞", "-1e9": "−1e9", "-1e9 by 
 
 
 def mask_lab(model: Model, trace: Trace, state: MasksState | None = None) -> Payload:
-    """Draw one head of a run under a state's mask; without a state, the decoder's first head, causally masked."""
+    """Return the data to draw one head under a state's mask, by default the decoder's first head with a causal mask."""
     if state is None:
         state = MasksState(rules=(("causal", ()),)) if "decoder_self" in trace.kinds else MasksState(trace.kinds[0])
     return bench_payload(MaskBench(model, trace, state))
 
 
 def bench_payload(bench: MaskBench, *, seq: int = 0) -> Payload:
-    """Draw a bench; `seq` is the number of the visitor's edit that this answers."""
+    """Return the data to draw a mask bench. `seq` is the number of the visitor's edit that it answers."""
     view, result = bench.view, bench.filled_scores
     pipeline = Pipeline(
         scores=result.scores.numpy(),
@@ -50,7 +50,7 @@ def bench_payload(bench: MaskBench, *, seq: int = 0) -> Payload:
 
 
 def site_name(view: MasksState) -> str:
-    """Return the site and the head in words."""
+    """Return the attention kind, layer and head in words."""
     return f"{KINDS[view.kind].name if view.kind in KINDS else view.kind}, L{view.layer} H{view.head}"
 
 

@@ -1,4 +1,4 @@
-"""One head under a mask: the mask that a state asks for, the filled scores, and the model run again with it."""
+"""One head under a mask: the mask of a state, the masked scores, and reruns of the model with the mask."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -56,11 +56,11 @@ def _paint(text: str, bound: object, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class MasksState(PageState):
-    """A head, the mask that is put on it, and the part of its maps that is drawn.
+    """A head, the mask applied to it, and the part of its maps that is drawn.
 
-    `rules` are (name, numbers); `zoom` is the part of the maps that is drawn: first row, row after the last, first key,
-    key after the last; `paint` is the painted mask as text; `second` is the sentence that joins the batch, "" for none,
-    and `item` the sentence of the batch that is shown.
+    `rules` are pairs of a rule name and its parameters, `paint` is the painted mask as text. `zoom` is [first row, end
+    of rows, first key, end of keys]. `second` is a second sentence for the batch ("" for none), and `item` the index of
+    the sentence that is shown.
     """
 
     kind: Kind = fields.choice("decoder_self")
@@ -81,18 +81,18 @@ class MasksState(PageState):
 
     @property
     def choice(self) -> FillChoice:
-        """Fill and dtype."""
+        """The fill and the dtype."""
         return FillChoice(self.fill, self.dtype, self.number)
 
     @property
     def recipe(self) -> MaskSpec:
-        """The mask in words and cells."""
+        """The mask as rules and painted cells."""
         painted = painting_of_text(self.paint)
         return MaskSpec(dict(self.rules), None if painted is None else torch.from_numpy(painted))
 
 
 def view_of(params: Mapping[str, str], bounds: SiteBounds) -> tuple[MasksState, tuple[Problem, ...]]:
-    """Read the state that texts ask for, with a sentence for each text that cannot be followed."""
+    """Parse the state from address parameters, and return it with a message for each invalid one."""
     first = "decoder_self" if "decoder_self" in bounds.shapes else next(iter(bounds.shapes))
     view, problems = fields.read(MasksState, params, bounds.by_field(), MasksState(kind=first))  # type: ignore[arg-type]
     if view.kind == "decoder_self" and not params.get("masks"):  # as every decoder is masked
@@ -102,7 +102,7 @@ def view_of(params: Mapping[str, str], bounds: SiteBounds) -> tuple[MasksState, 
 
 @dataclass(frozen=True, eq=False)
 class MaskBench:
-    """One head of one run under a state's mask. `trace` holds one sentence, or two as a padded batch."""
+    """One head of one run under a state's mask. `trace` has one sentence, or two as a padded batch."""
 
     model: Model
     trace: Trace
@@ -110,45 +110,45 @@ class MaskBench:
 
     @cached_property
     def call(self) -> AttentionCall:
-        """The chosen head's call for the sentence that is shown."""
+        """The attention call of the chosen head for the sentence that is shown."""
         return one_head(self.trace.call(self.view.kind, self.view.layer), self.view.head, self.view.item)
 
     @cached_property
     def recipe(self) -> MaskSpec:
-        """The mask in words and cells."""
+        """The mask as rules and painted cells."""
         return self.view.recipe
 
     @cached_property
     def real_keys(self) -> Tensor:
-        """Keys that are no padding, `(batch, k_len)`."""
+        """Keys that are not padding, `(batch, k_len)`."""
         rows = [self.trace.key_tokens(self.view.kind, item) for item in range(len(self.trace.sentences))]
         return torch.tensor([[not self.model.is_pad(token) for token in row] for row in rows])
 
     @property
     def shape(self) -> tuple[int, int]:
-        """`(q_len, k_len)` of the site."""
+        """`(q_len, k_len)` of the attention site."""
         return self.call.query.shape[2], self.call.key.shape[2]
 
     @cached_property
     def rules(self) -> Tensor:
-        """The mask without paint for the sentence that is shown, `(q_len, k_len)`."""
+        """The mask without the painted cells for the sentence that is shown, `(q_len, k_len)`."""
         return self._and_chosen(self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys)))
 
     @property
     def indexed(self) -> Tensor | None:
-        """Cells that the rules show but the model's indexer hides; None for a model without an indexer."""
+        """Cells that the rules leave visible but the model's indexer hides; None for a model without an indexer."""
         if self.call.chosen is None:
             return None
         return self._shown_item(self.recipe.rules_mask(*self.shape, real=self.real_keys)) & ~self.call.chosen[0, 0]
 
     @cached_property
     def mask(self) -> Tensor:
-        """The whole mask for the sentence that is shown, `(q_len, k_len)`."""
+        """The mask with rules and paint for the sentence that is shown, `(q_len, k_len)`."""
         return self._and_chosen(self._shown_item(self.recipe.build(*self.shape, real=self.real_keys)))
 
     @cached_property
     def filled_scores(self) -> FilledScores:
-        """Scores, masked scores, weights and context, without batch and head axes."""
+        """Scores, masked scores, weights and context, without batch and head dimensions."""
         result = fill_scores(self.call, self.mask, self.view.choice)
         parts = ("mask", "scores", "masked_scores", "attn", "context")
         cut = {name: None if (part := getattr(result, name)) is None else part[0, 0] for name in parts}
@@ -156,8 +156,8 @@ class MaskBench:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """Sentences on the mask's effect on this head; first, what is done to the head besides, which the pipeline
-        leaves out.
+        """Sentences about the mask's effect on this head, preceded by notes on a causal mask in cross-attention
+        and on interventions on this head, which the pipeline leaves out.
         """
         no_sense = self.view.kind == "cross" and "causal" in self.recipe.rules
         changes = changed_head_note(self.trace.interventions, (self.view.kind, self.view.layer, self.view.head))
@@ -165,41 +165,41 @@ class MaskBench:
 
     @property
     def rows(self) -> list[tuple[str, str | None]]:
-        """The input and output token of each row, safe to show."""
+        """The input and output token of each row, as displayable texts."""
         ins = self.trace.query_tokens(self.view.kind, self.view.item)
         outs = self.trace.output_tokens(self.view.kind, self.view.item)
         return list(zip(token_texts(ins), [None] * len(ins) if outs is None else token_texts(outs), strict=True))
 
     @property
     def cols(self) -> list[str]:
-        """Each key, safe to show."""
+        """Each key token as a displayable text."""
         return token_texts(self.trace.key_tokens(self.view.kind, self.view.item))
 
     @property
     def spans(self) -> dict[str, Bands]:
-        """The turns of a conversation along rows and keys."""
+        """The conversation turns along rows and keys."""
         return axis_spans(*labels(self.trace, self.view.kind, item=self.view.item))
 
     @property
     def entries(self) -> tuple[list, list]:
-        """The vocabulary's entries for each row's tokens, going in and coming out, and for each key."""
+        """The vocabulary entries of each row's input and output tokens, and of each key."""
         rows, cols = labels(self.trace, self.view.kind, item=self.view.item)
         return row_entries(rows), col_entries(cols)
 
     @property
     def sites(self) -> list[Site]:
-        """The sites that are masked in a re-run."""
+        """The attention sites to which the mask is applied in a rerun."""
         layers = range(self.trace.shape(self.view.kind)[0]) if self.view.scope == "kind" else (self.view.layer,)
         return [Site(self.view.kind, layer) for layer in layers]
 
     @property
     def mask_name(self) -> str:
-        """The mask that replaces the model's own, to stand in a sentence."""
+        """Words that name the mask within a sentence: "with this mask" or "with no mask"."""
         return "with no mask" if self.recipe.is_none else "with this mask"
 
     @property
     def scope_text(self) -> str:
-        """The scope in words, as a sentence has it after "in"."""
+        """The masked heads in words, to follow "in" in a sentence."""
         view, one = self.view, "any" if self.recipe.is_none else "every"
         if view.scope == "head":
             return f"L{view.layer} H{view.head}"
@@ -207,7 +207,11 @@ class MaskBench:
         return f"{one} {of}"
 
     def probe(self, *, writing: bool) -> MaskOverride:
-        """Return the mask as an intervention: on the sentence as it is, or while one is written, which has no pads."""
+        """Return the mask as a probe.
+
+        With `writing`, it has no padding of the decoder's sentence, because a sentence has none while the model writes
+        it.
+        """
         own = self.view.kind == "decoder_self" and writing
         real = None if own else self.real_keys
         choice = self.view.choice
@@ -220,20 +224,20 @@ class MaskBench:
         )
 
     def effect(self) -> Effect | Refused:
-        """Run the model again with the mask on."""
+        """Run the model again with the mask."""
         return effect.effect(self.model, self.trace, self.probe(writing=False))
 
     def written_up_to(self, step: int) -> Trace:
-        """Run the pass that writing makes at a decoder row with the mask on: no later token is there yet."""
+        """Run the model with the mask on the target up to row `step`, as in generation, where no later token exists."""
         return both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
 
     def start_writing(self) -> Writing:
-        """Begin what the model would now write."""
+        """Start writing the text that the model generates with the mask."""
         ahead = self.view.kind == "decoder_self" and self.recipe.sees_ahead(self.shape[0])
         return start_writing(self.model, self.trace, self.probe(writing=True), cached=not ahead)
 
     def unmasked_writing(self) -> Writing:
-        """Begin what the model writes without the mask."""
+        """Start writing the text that the model generates without the mask."""
         return start_writing(self.model, self.trace, None)
 
     def _and_chosen(self, mask: Tensor) -> Tensor:

@@ -1,9 +1,8 @@
-"""A painted mask as a short text that fits into a link.
+"""A painted mask as a short text for links.
 
-Bytes: number of rows, number of columns, then the lengths of runs row by row, visible and hidden in turn, visible
-first; each number as a little-endian base-128 varint; all of it in base64url without padding. A mask that hides nothing
-is "".
-`attnviz/masks/js/paint.js` writes and reads the same.
+The bytes are the number of rows, the number of columns, and then the lengths of runs row by row, alternating between
+visible and hidden, visible first. Each number is a little-endian base-128 varint, and all bytes are base64url without
+padding. A mask that hides nothing is "". `attnviz/masks/js/paint.js` uses the same format.
 """
 
 import base64
@@ -17,11 +16,11 @@ MAX_SIDE = 2048  # longer than any text that is taken
 
 
 class PaintingError(ValueError):
-    """A text that is no painted mask; its message is one sentence."""
+    """Error for a text that is not a painted mask; the message is one sentence."""
 
 
 def painting_to_text(painted: Bool[np.ndarray, "rows cols"]) -> str:
-    """Write a mask, True = may attend, as text."""
+    """Return a mask (True = may attend) as text."""
     if painted.all():
         return ""
     flat = painted.reshape(-1)
@@ -32,7 +31,7 @@ def painting_to_text(painted: Bool[np.ndarray, "rows cols"]) -> str:
 
 
 def painting_of_text(text: str) -> Bool[np.ndarray, "rows cols"] | None:
-    """Read what `painting_to_text` wrote; None for "". Raises PaintingError for anything else."""
+    """Parse what `painting_to_text` wrote; return None for "". Raise PaintingError for any other text."""
     if not text:
         return None
     try:

@@ -1,6 +1,6 @@
-"""The data of the mask laboratory's component: one site's pipeline as numbers, its labels, and the mask.
+"""Data for the mask laboratory's component: the pipeline of one head as arrays, its labels, and the mask.
 
-The bytes are laid out as `attnviz.kit.wire` says: header, then blobs.
+`attnviz.kit.wire` describes the byte layout: a header, then blobs.
 """
 
 import math
@@ -21,14 +21,14 @@ _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_
 
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """One head's scores, masked scores, weights and context; `attn` and `context` are None where torch refused.
+    """One head's scores, masked scores, weights and context; `attn` and `context` are None if torch refused.
 
-    `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `rows` are (input, output or None), `cols`
-    texts, safe to show. `fill` says what is in masked cells (None: the mask comes after the softmax), `words` hold
-    title, fill's and dtype's names, and the axes' titles. `causes` say of rows that are NaN why. `sink` is the score of
-    a place that is no token, in a head that has one. `indexed` is True for cells that the model's indexer hides.
-    `entries` are what the vocabulary has for rows and keys (`attnviz.kit.entries`), `spans` the turns of a
-    conversation along both (`attnviz.kit.spans`).
+    `rules` is the mask without paint, `(q_len, k_len)`, True = may attend. `indexed` is True for cells that the model's
+    indexer hides. `rows` are (input, output or None) and `cols` texts, both displayable. `fill` is the value in masked
+    cells (None: the mask comes after the softmax). `words` has the title, the names of fill and dtype, and the axis
+    titles. `causes` gives the reason for each NaN row. `sink` is the sink's score, if the head has a sink. `entries`
+    are the vocabulary entries of rows and keys (`attnviz.kit.entries`), and `spans` the conversation turns along both
+    axes (`attnviz.kit.spans`).
     """
 
     scores: np.ndarray
@@ -51,8 +51,10 @@ class Pipeline:
 def mask_payload(
     pipeline: Pipeline, *, paint: str, row: int | None, zoom: Window | None = None, seq: int = 0
 ) -> Payload:
-    """Pack what the component draws. `zoom` is the part of the maps that is drawn: first row, row after the last,
-    first key, key after the last. `seq` is the number of the visitor's edit that this answers.
+    """Pack the data that the mask laboratory's component draws.
+
+    `zoom` is [first row, end of rows, first key, end of keys]. `seq` is the number of the visitor's edit that the
+    payload answers.
     """
     blobs = Blobs()
     header: dict[str, Any] = {
@@ -88,5 +90,5 @@ def _add(blobs: Blobs, array: np.ndarray | None, dtype: Any = "<f4") -> int | No
 
 
 def _fill_text(value: float) -> str:
-    """Write a fill as text: JSON has no infinity."""
+    """Return a fill value as text, because JSON has no infinity."""
     return f"{value:.6g}".replace("-", "−").replace("inf", "∞") if math.isinf(value) or value else "0"

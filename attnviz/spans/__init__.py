@@ -1,6 +1,5 @@
-"""The feature Spans: how much attention each part of a prompt gets, and what an answer loses without it.
+"""The feature Spans: how much attention each part of a prompt gets, and how the answer changes without that part.
 
-Spans knows analysis, kit and models. It knows no Streamlit: its tab stands on the page Heads.
-
-`python -m attnviz.spans` asks which of twelve sentences an answer came from.
+It may import analysis, kit and models, but not Streamlit: its tab is on the page Heads. `python -m attnviz.spans` asks
+from which of twelve sentences an answer came.
 """

@@ -1,7 +1,7 @@
-"""`python -m attnviz.spans MODEL`: which of twelve sentences did the answer come from, on a model of yours.
+"""Find out from which of twelve sentences a model takes its answer: `python -m attnviz.spans MODEL`.
 
-MODEL is a folder, a GGUF file or a hub id of a decoder that writes. `--all` takes each needle, not the first alone;
-`--out` writes the table as CSV.
+MODEL is a folder, a GGUF file or a hub id of a decoder that writes text. `--all` uses every needle and not only the
+first one; `--out` writes the table as CSV.
 """
 
 import argparse
@@ -10,7 +10,10 @@ from pathlib import Path
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run it; the exit status is 2 for unusable input, with one sentence on standard error."""
+    """Run the command.
+
+    Return exit status 2, after a one-sentence message on standard error, if the input is unusable.
+    """
     parser = argparse.ArgumentParser(prog="python -m attnviz.spans", description=__doc__)
     parser.add_argument("model", help="a folder, a GGUF file or a hub id")
     parser.add_argument("--all", action="store_true", help="each needle, not the first alone")

@@ -1,4 +1,4 @@
-"""Find sentences and numbered passages in a text, as names with the characters that they take."""
+"""Find sentences and numbered passages in a text, as named character ranges."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Cut(NamedTuple):
-    """A named piece of a text: characters `start` to `end`, the latter excluded."""
+    """A named piece of a text: characters `start` to `end`, `end` excluded."""
 
     name: str
     start: int
@@ -29,7 +29,7 @@ _PARAGRAPH, _LINE = re.compile(r"\n[ \t\r]*+\n"), re.compile(r"\n")
 
 
 def cut_sentences(text: str) -> list[Cut]:
-    """Cut a text into its sentences, each with the space after it; a line's end ends a sentence, too."""
+    """Split a text into sentences, each with the whitespace after it. A line break also ends a sentence."""
     ends = [found.end() for found in _SENTENCE_END.finditer(text) if not _is_short(text, found)]
     starts = [0, *ends]
     pieces = zip(starts, [*ends, len(text)], strict=True)
@@ -38,11 +38,11 @@ def cut_sentences(text: str) -> list[Cut]:
 
 
 def cut_passages(text: str) -> list[Cut]:
-    """Cut numbered passages out of a text: `[1] …`, `1. …`, `Passage 1: …` or `<document>…</document>`; none where
-    there are no markers. What stands around them is left out.
+    """Find numbered passages: `[1] …`, `1. …`, `Passage 1: …` or `<document>…</document>`; [] without markers.
 
-    A passage ends where the next begins. The last one has a sentence, a line or a paragraph, whichever is the shortest
-    that each passage before it fits into, and ends before a question that is marked as one.
+    Text around the passages is left out. A passage ends where the next one begins. The last passage is a sentence, a
+    line or a paragraph long, whichever is the shortest unit that contains each earlier passage, and it ends before a
+    marked question.
     """
     tagged = [Cut(f"passage {n}", *found.span()) for n, found in enumerate(_TAGGED.finditer(text), start=1)]
     if tagged:
@@ -55,13 +55,13 @@ def cut_passages(text: str) -> list[Cut]:
 
 
 def pieces_around(cuts: Sequence[Cut], end: int) -> list[Cut]:
-    """Return the pieces of a text of `end` characters that no cut takes, without names."""
+    """Return the unnamed pieces of a text of `end` characters that are outside all cuts."""
     starts = [0, *(cut.end for cut in cuts)]
     return [Cut("", one, other) for one, other in zip(starts, [*(cut.start for cut in cuts), end], strict=True)]
 
 
 def _in_sequence(found: Iterable[re.Match[str]]) -> list[re.Match[str]]:
-    """Keep the markers that count up by one; another number, such as a year at a sentence's end, is text."""
+    """Keep the markers whose numbers count up by one; a number out of sequence, such as a year, is ordinary text."""
     kept: list[re.Match[str]] = []
     for one in found:
         number = int(one[1])
@@ -80,7 +80,7 @@ def _between(text: str, markers: Sequence[re.Match[str]]) -> list[Cut]:
 
 
 def _end_of_last(text: str, marker: re.Match[str], earlier: Sequence[str]) -> int:
-    """Return the end of the last passage, which no marker says."""
+    """Return the end of the last passage, which has no marker after it."""
     rest = text[marker.end() :]
     asked = _ASKS.search(rest)
     most = len(rest) if asked is None else asked.start()
@@ -104,7 +104,7 @@ def _end_of_paragraph(text: str) -> int:
 
 
 def _first_end(pattern: re.Pattern[str], text: str) -> int:
-    """Return the end of the first line or paragraph that holds a word."""
+    """Return the end of the first line or paragraph that contains a word."""
     for found in pattern.finditer(text):
         if _has_words(text[: found.start()]):
             return found.end()
@@ -112,7 +112,7 @@ def _first_end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _is_short(text: str, found: re.Match[str]) -> bool:
-    """Check whether the point ends an abbreviation or a number at a line's beginning, not a sentence."""
+    """Return whether the period ends an abbreviation or a number at the start of a line, not a sentence."""
     sign = found[0].rstrip()
     return sign == "." and bool(_NO_END.search(text[max(0, found.start() - 8) : found.start() + 1]))
 

@@ -1,4 +1,4 @@
-"""The data of the Spans component: a decoder's tokens, its spans, and the shares of attention that each gets."""
+"""Data for the Spans component: a decoder's tokens, its spans, and the share of attention that each span gets."""
 
 import hashlib
 import json
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SpanFacts:
-    """Facts beside the picture: whether the text is a conversation; the `rule` that the spans follow ("" for spans by
-    hand); each rule's title, and why it finds nothing in this text; and why ‖αf(x)‖ and runs with hidden spans are
-    impossible ("" if they are possible).
+    """Facts shown beside the Spans picture.
+
+    `rule` is the rule that made the spans ("" for spans by hand), and `rules` has each rule's title and why it finds
+    nothing in this text. `why_no_norm` and `why_no_cause` say why ‖αf(x)‖ and runs with hidden spans are unavailable
+    ("" if available).
     """
 
     is_conversation: bool = False
@@ -38,7 +40,7 @@ class SpanFacts:
 def spans_payload(
     trace: "TraceLike", spans: "Sequence[Span]", answer: "Span", reading: "SpanReading", facts: SpanFacts
 ) -> Payload:
-    """Make what the Spans component draws from; `reading` is of these spans, in their order."""
+    """Pack the data that the Spans component draws. `reading` must have the spans in the same order as `spans`."""
     blobs, tokens = Blobs(), trace.sentences[0].tgt
     layers, heads, *_ = reading.by_token.shape
     read = reading.by_span.nan_to_num(0)
@@ -64,7 +66,9 @@ def spans_payload(
 
 
 def with_cause(payload: Payload, table: "pd.DataFrame | None", hidden: str, why: str = "") -> Payload:
-    """Add to the payload what hiding each span did to the answer, `hide_spans`' table, or why that cannot be had."""
+    """Return the payload with the `hide_spans` table of the effect of hiding each span, or with the reason why
+    there is none.
+    """
     lines = [] if table is None else table.to_dict("records")
     cause = {
         "hidden": hidden,
@@ -80,7 +84,9 @@ def with_cause(payload: Payload, table: "pd.DataFrame | None", hidden: str, why:
 
 
 def with_asked(payload: Payload, **asked: str) -> Payload:
-    """Add what was asked of Python, by which a browser knows whether an answer is of its newest choice."""
+    """Return the payload with the choices that Python answered, so that the browser can recognise an outdated
+    answer.
+    """
     name = hashlib.blake2b(f"{payload.header['id']}{json.dumps(asked)}".encode(), digest_size=8).hexdigest()
     return payload._replace(header={**payload.header, "asked": asked, "id": name})
 

@@ -1,7 +1,8 @@
-"""Spans of a decoder's text by a rule or by hand, and as the text `spans` of an address.
+"""Spans of a decoder's text, by a rule or by hand, and their notation in the address parameter `spans`.
 
-`rule:roles`, `rule:sentences`, `rule:passages`, or `name=start-end;name=start-end`: tokens counted from 0, the end
-excluded, names percent-encoded. Rules cut characters, and each token goes to the piece that its first letter is in.
+The notation is `rule:roles`, `rule:sentences`, `rule:passages`, or `name=start-end;name=start-end`, with token indices
+from 0, the end excluded, and percent-encoded names. Rules split the text by characters; a token belongs to the piece
+that contains its first letter.
 """
 
 import re
@@ -24,7 +25,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 @dataclass(frozen=True)
 class SpannedText:
-    """A decoder's text with all of its tokens, and the turns of its conversation, if it is one."""
+    """A decoder's text with all of its tokens, and the turns if it is a conversation."""
 
     tokens: tuple[Token, ...]
     text: str
@@ -32,7 +33,9 @@ class SpannedText:
 
     @classmethod
     def of(cls, tokens: Sequence[Token], text: str, turns: Sequence[Span] = ()) -> "SpannedText":
-        """Take a text whose tokens say where they stand; of tokens that do not, as in a file of weights, join them."""
+        """Make the text from tokens with character positions; for tokens without positions, as in a file of
+        weights, concatenate their texts.
+        """
         if all(token.is_special or text[token.start : token.end] == token.text for token in tokens):
             return cls(tuple(tokens), text, tuple(turns))
         placed, joined = [], ""
@@ -43,7 +46,7 @@ class SpannedText:
 
     @property
     def regions(self) -> tuple[Span, ...]:
-        """The turns of a conversation; of a plain text the prompt, and what was written after it."""
+        """The turns of a conversation; for a plain text, the prompt and the text written after it."""
         if self.turns:
             return self.turns
         written = next((at for at, token in enumerate(self.tokens) if token.segment), len(self.tokens))
@@ -52,12 +55,12 @@ class SpannedText:
         return tuple(part for part in parts if len(part))
 
     def role_of(self, span: Span) -> str:
-        """Return the role of the turn that holds a span; "" for one that no turn holds."""
+        """Return the role of the turn that contains a span; "" if no turn contains it."""
         return next((turn.role for turn in self.turns if turn.start <= span.start and span.end <= turn.end), "")
 
 
 def read_spans(written: str, spanned: SpannedText) -> tuple[Span, ...]:
-    """Read the text `spans` of an address. Raises ValueError with one sentence for one that cannot be followed."""
+    """Parse the address parameter `spans`. Raise ValueError with a message of one sentence if it is invalid."""
     if not written.strip():
         return default_spans(spanned)
     if written.startswith("rule:"):
@@ -70,22 +73,24 @@ def read_spans(written: str, spanned: SpannedText) -> tuple[Span, ...]:
 
 
 def write_spans(spans: Sequence[Span]) -> str:
-    """Write spans as the text of an address."""
+    """Return spans in the notation of the address parameter."""
     return ";".join(f"{quote(replace_surrogates(span.name), safe='')}={span.start}-{span.end}" for span in spans)
 
 
 def default_spans(spanned: SpannedText) -> tuple[Span, ...]:
-    """Return the roles of a conversation; of a plain text its sentences, or its parts where these are too many."""
+    """Return the turns of a conversation; for a plain text its sentences, or its regions if it has too many
+    sentences.
+    """
     return spans_by_rule(default_rule(spanned), spanned)
 
 
 def default_rule(spanned: SpannedText) -> str:
-    """Return the name of the rule that is followed where none is asked for."""
+    """Return the name of the rule that is used if none is requested."""
     return "roles" if spanned.turns or missing_reason("sentences", spanned) else "sentences"
 
 
 def missing_reason(rule: str, spanned: SpannedText) -> str:
-    """Return why a rule finds no spans in a text; "" where it finds some."""
+    """Return why a rule finds no spans in a text; "" if it finds some."""
     try:
         spans_by_rule(rule, spanned)
     except ValueError as why:
@@ -94,7 +99,10 @@ def missing_reason(rule: str, spanned: SpannedText) -> str:
 
 
 def spans_by_rule(rule: str, spanned: SpannedText) -> tuple[Span, ...]:
-    """Cut a text into spans by a rule. Raises ValueError with one sentence where it finds none, or too many."""
+    """Split a text into spans by a rule.
+
+    Raise ValueError with a message of one sentence if it finds none, or too many.
+    """
     if rule not in RULES:
         raise ValueError(f"There is no rule “{rule[:40]}”: choose one of {', '.join(RULES)}.")
     found = {"roles": _roles, "sentences": _sentences, "passages": _passages}[rule](spanned)
@@ -106,8 +114,10 @@ def spans_by_rule(rule: str, spanned: SpannedText) -> tuple[Span, ...]:
 
 
 def read_answer(written: str, spanned: SpannedText) -> Span:
-    """Read which tokens are the answer, `start-end`. "" is the last turn of an assistant, else what was written, else
-    the last token. Raises ValueError with one sentence for a range that is no answer.
+    """Parse which tokens are the answer, written `start-end`.
+
+    "" means the assistant's last turn, otherwise the written text, otherwise the last token. Raise ValueError with a
+    message of one sentence for an invalid range.
     """
     if not written.strip():
         return _default_answer(spanned)
@@ -142,7 +152,7 @@ def _roles(spanned: SpannedText) -> list[Span]:
 
 
 def _sentences(spanned: SpannedText) -> list[Span]:
-    """Cut each region into sentences; one of a single sentence, and what was written, keep the region's name."""
+    """Split each region into sentences. A region of a single sentence, and the written text, keep the region's name."""
     found: list[Span] = []
     for region in spanned.regions:
         begin, text = _characters(spanned, region)
@@ -156,7 +166,7 @@ def _sentences(spanned: SpannedText) -> list[Span]:
 
 
 def _passages(spanned: SpannedText) -> list[Span]:
-    """Cut the passages out of each region; the pieces around them are spans of their own."""
+    """Find the passages in each region; the pieces around the passages become spans too."""
     found, has_some = [], False
     for region in spanned.regions:
         begin, text = _characters(spanned, region)
@@ -170,7 +180,7 @@ def _passages(spanned: SpannedText) -> list[Span]:
 
 
 def _name_piece(piece: Cut, text: str, region: Span) -> Cut | None:
-    """Name what stands beside passages: a question by that name, all else as its turn; None for signs alone."""
+    """Name a piece outside the passages: "question" if it is one, otherwise its turn's name; None without a word."""
     written = text[piece.start : piece.end].strip()
     if not any(sign.isalnum() for sign in written):
         return None
@@ -178,7 +188,7 @@ def _name_piece(piece: Cut, text: str, region: Span) -> Cut | None:
 
 
 def _characters(spanned: SpannedText, region: Span) -> tuple[int, str]:
-    """Return where the text of a region begins, and that text."""
+    """Return the character position at which a region begins, and the text of the region."""
     tokens = [token for token in spanned.tokens[region.start : region.end] if token.end > token.start]
     if not tokens:
         return 0, ""
@@ -187,7 +197,7 @@ def _characters(spanned: SpannedText, region: Span) -> tuple[int, str]:
 
 
 def _to_tokens(cuts: Sequence[Cut], begin: int, spanned: SpannedText, region: Span) -> list[Span]:
-    """Return the tokens of each piece of a region's text, in order; a piece that no token begins in is left out."""
+    """Return the tokens of each piece as a span, in order; pieces in which no token begins are left out."""
     starts, reached = [cut.start for cut in cuts], 0
     held: dict[int, list[int]] = {}
     for position in range(region.start, min(region.end, len(spanned.tokens))):
@@ -200,7 +210,7 @@ def _to_tokens(cuts: Sequence[Cut], begin: int, spanned: SpannedText, region: Sp
 
 
 def _first_letter(token: Token, text: str) -> int | None:
-    """Return the place of a token's first sign that is no space; None for a token without text."""
+    """Return the position of a token's first non-space character; None for a token without text."""
     if token.end <= token.start or token.is_special:
         return None
     written = text[token.start : token.end].lstrip()
@@ -208,7 +218,7 @@ def _first_letter(token: Token, text: str) -> int | None:
 
 
 def _told_apart(spans: Sequence[Span]) -> list[Span]:
-    """Add numbers to spans of one name: user, user (2)."""
+    """Add numbers to spans with the same name: user, user (2)."""
     seen: dict[str, int] = {}
     found = []
     for span in spans:

@@ -1,4 +1,4 @@
-"""Spans: which part of the prompt the answer looks at, and which it needs."""
+"""The picture Spans: which part of the prompt the answer attends to, and which part it needs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ _HIDDEN: dict[str, HiddenFrom] = {"answer": "answer", "later": "all later rows"}
 
 
 def _checked(check: Callable[[str, SpannedText], Any], usual: str) -> Any:
-    """Declare a text that only the trace's text can tell to be right: the bound is that text."""
+    """Declare a field whose text is checked against the trace's text, which is the field's bound."""
 
     def read(text: str, bound: SpannedText | None, default: str, say: Say) -> str:
         try:
@@ -48,10 +48,11 @@ def _checked(check: Callable[[str, SpannedText], Any], usual: str) -> Any:
 
 @dataclass(frozen=True)
 class SpansState(PageState):
-    """State of the Spans picture: the `spans` and the `answer` as `attnviz.spans.span_rules` writes them ("": what is
-    usual), shares by weight or by ‖αf(x)‖ (`shares`), for each token of a span (`per_token`), with the first token or
-    without it (`first`); from which rows each span is hidden (`hidden`), and the position of the answer's token that is
-    looked at (`focus`; None: all of it).
+    """State of the Spans picture.
+
+    `spans` and `answer` are in the notation of `attnviz.spans.span_rules` ("": the default). `shares` is weight or
+    ‖αf(x)‖. `per_token` divides the shares by the number of tokens, and `first` includes the first token. `hidden` says
+    from which rows each span is hidden. `focus` is the position of the answer token in view (None: the whole answer).
     """
 
     spans: str = _checked(read_spans, "The usual spans are shown.")
@@ -66,7 +67,7 @@ class SpansState(PageState):
 
 
 def spanned_text(trace: TraceLike) -> SpannedText:
-    """Return the text that spans are taken from. Raises ValueError with one sentence for a trace without a decoder."""
+    """Return the text from which spans are taken. Raise ValueError with a message of one sentence without a decoder."""
     if "decoder_self" not in trace.kinds:
         raise ValueError(NO_DECODER)
     sentence = trace.sentences[0]
@@ -76,7 +77,7 @@ def spanned_text(trace: TraceLike) -> SpannedText:
 
 
 def bounds_of(trace: TraceLike) -> dict[str, Any]:
-    """Return the bounds of fields called spans and answer; nothing for a trace that has no spans to choose."""
+    """Return the bounds of the fields `spans` and `answer`; {} for a trace without a decoder."""
     if "decoder_self" not in trace.kinds:
         return {}
     sentence = trace.sentences[0]
@@ -87,14 +88,14 @@ def spans(
     trace: TraceLike, state: SpansState | None = None, *, model: Model | None = None, cached: Cache = make_anew,
     work: Cancellable = TO_THE_END,
 ) -> Payload:  # fmt: skip
-    """Make the Spans picture of a trace. Raises ValueError with one sentence where there is nothing to draw.
+    """Make the Spans picture of a trace. Raise ValueError if there is nothing to draw.
 
     Args:
-        trace: with a decoder.
-        state: what of it is shown.
-        model: the one that made the trace, for ‖αf(x)‖ and for runs with hidden spans.
-        cached: what looks up expensive parts.
-        work: what hears of each run with a hidden span, and keeps its result.
+        trace: a trace with a decoder.
+        state: what the picture shows.
+        model: the model that made the trace, for ‖αf(x)‖ and for runs with hidden spans.
+        cached: function that caches expensive parts.
+        work: receives the progress of the runs with hidden spans, and caches their results.
     """
     state = _within(trace, state or SpansState())
     spanned = spanned_text(trace)
@@ -124,7 +125,7 @@ def spans(
 
 
 def _within(trace: TraceLike, state: SpansState) -> SpansState:
-    """Return the state with a layer and a head that the decoder has; the encoder may have more of them."""
+    """Return the state with a layer and a head that the decoder has, because the encoder may have more of them."""
     if "decoder_self" not in trace.kinds:
         return state
     layers, heads = trace.shape("decoder_self")
@@ -156,14 +157,14 @@ def _rule_of(written: str, spanned: SpannedText) -> str:
 
 
 def _missing_reason(trace: TraceLike, model: Model | None) -> str:
-    """Say why the model's own numbers cannot be had; "" where they can."""
+    """Return why the model cannot run again for this trace; "" if it can."""
     if trace.weights_only or not isinstance(trace, Trace):
         return "The trace has only attention weights."
     return NO_MODEL if model is None else ""
 
 
 def _output_maps(model: Model | None, trace: TraceLike, cached: Cache) -> list[OutputMap] | str:
-    """Return `W_o` of each layer, or a sentence that says why it is not known."""
+    """Return `W_o` of each layer, or a sentence that says why it is unknown."""
     assert model is not None  # `_missing_reason` says so
     assert isinstance(trace, Trace)
     try:
@@ -179,7 +180,9 @@ def _add_cause(
     made: Payload, trace: TraceLike, state: SpansState, what: tuple[tuple[Span, ...], Span], why: str,
     model: Model | None, work: Cancellable,
 ) -> Payload:  # fmt: skip
-    """Add the answer's log-probability with each span hidden, or why it cannot be had."""
+    """Return the payload with the answer's log-probability when each span is hidden, or the reason why it is
+    unknown.
+    """
     chosen, answer = what
     if why or model is None or not isinstance(trace, Trace):
         return with_cause(made, None, state.hidden, why)
@@ -191,8 +194,8 @@ def _add_cause(
 
 
 class SpansRules(TabRules):
-    """Spans of the text are checked against the text."""
+    """Rule of the tab Spans: spans and answer are checked against the text."""
 
     def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
-        """Return the text that spans and answer are taken from."""
+        """Return the text from which spans and answer are taken."""
         return bounds_of(trace)

@@ -1,1 +1,1 @@
-"""Charts and matrices of Masks. Plotly is used here."""
+"""Charts and matrices of Masks, drawn with Plotly or as HTML."""

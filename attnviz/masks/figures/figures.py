@@ -1,4 +1,4 @@
-"""Figures of a mask's effect on a whole run: the distance that every map moved, and leaks from the future."""
+"""Charts of a mask's effect on a whole run: how much every map changes, and leaks from future tokens."""
 
 from collections.abc import Sequence
 
@@ -16,10 +16,10 @@ FLOOR = 1e-4  # where the logarithmic scale begins; exact zeros are left blank
 
 
 def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
-    """Draw the distance that every head's map moved, 0 to 1, as a grid of layers and heads for each kind.
+    """Draw how much every head's map changed, 0 to 1, as a grid of layers and heads for each kind.
 
-    `table` has columns kind, layer, head, moved, largest; NaN cells are grey. Raises ValueError for a theme that
-    there is not.
+    `table` has the columns kind, layer, head, moved, largest. NaN cells are grey. Raise ValueError for an unknown
+    theme.
     """
     look = colour.theme(theme)
     kinds = list(dict.fromkeys(table["kind"]))
@@ -43,7 +43,7 @@ def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
 
 
 def _grids(part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Make `moved` and `largest` of one kind, `(layers, heads)` each."""
+    """Return `moved` and `largest` of one kind, each as an array `(layers, heads)`."""
     grids = (
         part.pivot_table(index="layer", columns="head", values=name, dropna=False) for name in ("moved", "largest")
     )
@@ -52,7 +52,7 @@ def _grids(part: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _below_each_other(kinds: Sequence[str], layers: Sequence[int]) -> go.Figure:
-    """Make empty grids of their layers' height, with 30 pixels between two for the lower one's title."""
+    """Make empty grids stacked vertically, with 30 pixels between two for the title of the lower grid."""
     names = [(KINDS[kind].name if kind in KINDS else kind).removesuffix("-attention") for kind in kinds]
     inside = _moved_height(layers) - _MOVED_MARGINS
     return make_subplots(
@@ -61,7 +61,7 @@ def _below_each_other(kinds: Sequence[str], layers: Sequence[int]) -> go.Figure:
 
 
 def _moved_height(layers: Sequence[int]) -> int:
-    """Compute a grid's pixels: 24 a layer, fewer for a deep model."""
+    """Compute the figure's height in pixels: 24 per layer, fewer for a deep model."""
     total = max(sum(layers), 1)
     return _MOVED_MARGINS + 30 * (len(layers) - 1) + max(90, round(max(8, min(24, 420 / total)) * total))
 
@@ -69,10 +69,10 @@ def _moved_height(layers: Sequence[int]) -> int:
 def leak_figure(
     changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str], position: int, *, theme: str = "light"
 ) -> go.Figure:
-    """Draw max |Δ| of every position's decoder output, one map a case: rows are layers, the embedding first.
+    """Draw max |Δ| of the decoder output at every position, one map per case, with a row per layer.
 
-    `changes` are (title, `(layers + 1, length)`); the scale is logarithmic from 1e-4, the same for all; cells that did
-    not change by a single bit are blank. Raises ValueError for a theme that there is not.
+    The first row is the embedding. `changes` are (title, `(layers + 1, length)`). The scale is logarithmic from 1e-4
+    and shared by all maps; a cell that is bitwise unchanged is blank. Raise ValueError for an unknown theme.
     """
     look = colour.theme(theme)
     figure = make_subplots(
@@ -107,7 +107,7 @@ def leak_figure(
 
 
 def _name_ticks(tokens: Sequence[str], position: int) -> dict:
-    """Choose positions with room for their names as ticks, the replaced one among them."""
+    """Return axis ticks at evenly spaced positions that have room for their names and include the replaced position."""
     every = -(-len(tokens) // _MOST_NAMES)
     every_name = ticks([shorten(token, 12) for token in tokens], most=len(tokens))["ticktext"]
     places = [place for place in range(len(tokens)) if (place - position) % every == 0]
@@ -115,7 +115,7 @@ def _name_ticks(tokens: Sequence[str], position: int) -> dict:
 
 
 def leak_table(changes: Sequence[tuple[str, np.ndarray]], tokens: Sequence[str]) -> pd.DataFrame:
-    """Make a table of `leak_figure`, a row a cell: mask, layer, position, token, max_delta."""
+    """Return the values of `leak_figure` as a table with one row per cell: mask, layer, position, token, max_delta."""
     rows = [
         (title, "embedding" if index == 0 else f"L{index - 1}", position, token, float(change[index, position]))
         for title, change in changes
@@ -138,7 +138,7 @@ def _distances(grid: np.ndarray, largest: np.ndarray) -> go.Heatmap:
 
 
 def _nan_cells(grid: np.ndarray, look: colour.Theme) -> go.Heatmap:
-    """Draw NaN in grey, as in every map of the page."""
+    """Draw NaN cells in grey, as in every map on the page."""
     return go.Heatmap(
         z=np.where(np.isnan(grid), 1, np.nan).astype(np.float32),
         hovertemplate="L%{y} H%{x}<br>NaN<extra></extra>",

@@ -1,5 +1,6 @@
-"""All fills of a row as an HTML table, whose findings wrap as a grid's cells do not; and the three answers of a row
-without keys, beside each other.
+"""HTML table of one attention row under every fill, and cards with the three possible results for a row without keys.
+
+HTML is used because its cells wrap long findings, which a data grid does not.
 """
 
 import html
@@ -23,10 +24,10 @@ ANSWERS = {
 
 
 def fill_table(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> str:
-    """Show one row of attention under every fill, a group of lines for each dtype in the table's order.
+    """Return an HTML table of one attention row under every fill, with a group of lines for each dtype.
 
-    `table` has columns fill, dtype, fill value, weights, sum, masked weight, finding; no weights if torch refused.
-    `names` are the fills' names, `row` names the row. Every text is escaped here.
+    `table` has the columns fill, dtype, fill value, weights, sum, masked weight, finding; it has no weights if torch
+    refused. `names` are the fills' names, and `row` is the name of the row. All texts are escaped here.
     """
     head = "".join(f"<th scope='col'>{term(word, name)}</th>" for name, word in COLUMNS.items())
     groups = "".join(_group(dtype, part, names) for dtype, part in table.groupby("dtype", sort=False))
@@ -56,9 +57,9 @@ def _number(value: float, form: str) -> str:
 
 
 def bars(weights: Sequence[float], *, title: str = "weights over the keys") -> str:
-    """Draw a bar for each key on a scale from 0 to 1 as one element, cut into their shape; `title` is plain text.
+    """Draw a bar for each key, from 0 to 1, as one HTML element with a clip-path.
 
-    Streamlit lets no SVG through.
+    `title` is plain text. It is not SVG, because Streamlit removes SVG.
     """
     step = 100 / len(weights)
     corners = [
@@ -75,9 +76,10 @@ def _bar(left: float, right: float, top: float) -> list[tuple[float, float]]:
 
 
 def three_answers(table: pd.DataFrame, names: Mapping[str, str], *, row: str) -> str:
-    """Show cards of the fills that differ for a row without keys; `table` is of one row and one dtype.
+    """Return HTML cards that show how three fills treat a row without keys.
 
-    `names` are the fills' names, `row` names the row. Every text is escaped here.
+    `table` has one row of attention in one dtype. `names` are the fills' names, and `row` is the name of the row. All
+    texts are escaped here.
     """
     lines = {line["fill"]: line for line in table.to_dict("records")}
     cards = "".join(_card(lines[fill], names[fill], whose) for fill, whose in ANSWERS.items())

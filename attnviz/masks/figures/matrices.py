@@ -1,4 +1,4 @@
-"""Small matrices and masks as HTML: real numbers to check by hand. Every text is escaped here."""
+"""Small matrices and masks as HTML, with the actual values. All texts are escaped here."""
 
 import html
 import math
@@ -10,7 +10,7 @@ MOST_CELLS = 32  # of a side
 
 
 def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Sequence[tuple[int, int]] = ()) -> str:
-    """Draw a matrix with a name and row names; cells in `quiet` (row, column) look masked."""
+    """Draw a matrix with a title and row names; the cells in `quiet` (row, column) look masked."""
     body = "".join(
         "<tr>"
         + (f"<th>{html.escape(rows[row])}</th>" if rows else "")
@@ -31,15 +31,16 @@ def equation(*parts: str) -> str:
 
 
 def vector(name: str, values: Sequence[float], *, rest: int = 0, changed: bool = False) -> str:
-    """Draw one vector on a line; `rest` counts numbers that are not shown, `changed` makes it stand out."""
+    """Draw a vector on one line. `rest` is the number of values not shown, and `changed` highlights the vector."""
     shown = "  ".join(format_number(value) for value in values) + (f"  … {rest} more" if rest > 0 else "")
     kind = " changed" if changed else ""
     return f"<div class='vector{kind}'><span>{html.escape(name)}</span><code>{html.escape(shown)}</code></div>"
 
 
 def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: str = "") -> str:
-    """Draw a mask as a small picture: cells that a query sees are filled, others hatched. Of a long one its first
-    `MOST_CELLS` rows and columns, and the note says so.
+    """Draw a mask as a small picture: visible cells are filled, masked cells hatched.
+
+    Of a mask with more than `MOST_CELLS` rows or columns only the first ones are drawn, and the note says so.
     """
     if max(len(mask), *map(len, mask)) > MOST_CELLS:
         mask = [line[:MOST_CELLS] for line in mask[:MOST_CELLS]]

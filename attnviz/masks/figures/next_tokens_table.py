@@ -1,4 +1,4 @@
-"""The likeliest next tokens of several runs side by side, as HTML, with a description of each run above them."""
+"""HTML table of the most probable next tokens of several runs side by side, with a description of each run."""
 
 import html
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ MOST = 5
 
 @dataclass(frozen=True)
 class RunColumn:
-    """A run's column: its name, its description, and the likeliest tokens as (text, probability).
+    """A run's column in the table: its name, its description, and its most probable tokens as (text, probability).
 
-    Without candidates, every probability of the run is NaN.
+    `candidates` is empty if the probabilities of the run are NaN.
     """
 
     name: str
@@ -22,7 +22,7 @@ class RunColumn:
 
 
 def next_tokens_table(ways: Sequence[RunColumn]) -> str:
-    """Make a table with two columns for each run. Every text is escaped here."""
+    """Return a table with two columns for each run. All texts are escaped here."""
     heads = "".join(
         f"<th scope='colgroup' colspan='2'><b>{term_if_known(way.name)}</b><small>{html.escape(way.says)}</small></th>"
         for way in ways

@@ -1,7 +1,7 @@
-"""Candidates for the next token at one position under a mask: written step by step, and in one pass over the target.
+"""Next-token candidates at one position under a mask, computed step by step and in one pass over the target.
 
-Step by step the target ends at the position, so that no mask decides whether its future is seen: there is none. In one
-pass, as in training, the rest of the target is there, and the mask decides.
+Step by step, the target ends at the position, so no later token exists for a mask to reveal. In one pass, as in
+training, the rest of the target is there, and the mask decides whether it is visible.
 """
 
 from dataclasses import dataclass, replace
@@ -21,11 +21,11 @@ Candidates = list[tuple[Token, float]]
 
 @dataclass(frozen=True)
 class BothWays:
-    """The likeliest next tokens at one position: without the mask, and with it both ways; empty for NaN.
+    """The most probable next tokens at one position: without the mask, and with the mask in both ways; empty if NaN.
 
-    `apart` is the largest difference of a token's probability between the two ways, NaN where one of them is.
-    `reads_ahead` says whether any position of the one pass gave weight to a later one, and `read_before` whether one
-    did without the mask too.
+    `apart` is the largest difference of a token's probability between the two ways, NaN if either is NaN. `reads_ahead`
+    says whether any position in the one pass attends to a later position, and `read_before` whether one does without
+    the mask.
     """
 
     before: Candidates
@@ -38,7 +38,7 @@ class BothWays:
 
 @dataclass(frozen=True)
 class Changed:
-    """Of how many positions of one pass the likeliest next token changed, and at how many there is none any more."""
+    """Number of positions of one pass at which the most probable next token changed, and at which it became NaN."""
 
     other: int
     nan: int
@@ -46,18 +46,21 @@ class Changed:
 
 
 def up_to(trace: Trace, step: int) -> Trace:
-    """Cut a trace's sentences to what is written when row `step` is the last."""
+    """Truncate a trace's sentences after the input of row `step`, as when the model writes that row."""
     cut = (replace(each, tgt=each.tgt_in[: step + 1], cut=True) for each in trace.sentences)
     return replace(trace, sentences=tuple(cut))
 
 
 def run_up_to(model: Model, trace: Trace, probe: MaskOverride, step: int) -> Trace:
-    """Record the pass that writing makes at row `step`. Raises RuntimeError where torch refuses."""
+    """Run the model on the target up to row `step` with the mask. Raise RuntimeError if torch refuses the mask."""
     return run_again(model, up_to(trace, step), probe.start_at(0))
 
 
 def both_ways(model: Model, effect: Effect, written: Trace, *, item: int = 0) -> BothWays:
-    """Compare at the last row of `written`, a run of `run_up_to`; `effect` holds the passes over the whole target."""
+    """Compare the next tokens at the last row of `written`, which `run_up_to` made.
+
+    `effect` has the passes over the whole target.
+    """
     step = len(written.sentences[item].tgt_in) - 1
     before, one_pass, alone = (_logits(run)[item, step] for run in (effect.before, effect.after, written))
     apart = (_chances(model, one_pass) - _chances(model, alone)).abs().max()
@@ -68,14 +71,14 @@ def both_ways(model: Model, effect: Effect, written: Trace, *, item: int = 0) ->
 
 
 def reads_ahead(trace: Trace, item: int = 0) -> bool:
-    """Whether a target position of this run gave weight to one that comes after it."""
+    """Return whether a target position in this run gives weight to a later position."""
     if "decoder_self" not in trace.kinds:
         return False
     return bool((trace.attn("decoder_self", item=item).triu(1) > 0).any())
 
 
 def count_changed_rows(model: Model, effect: Effect, *, item: int = 0) -> Changed:
-    """Count the rows of one pass over the whole target whose likeliest next token changed, without padding."""
+    """Count the rows of one pass over the whole target whose most probable next token changed, ignoring padding."""
     ins = effect.before.query_tokens("decoder_self", item)
     real = torch.tensor([not model.is_pad(token) for token in ins])
     before, after = (_logits(run)[item][real] for run in (effect.before, effect.after))

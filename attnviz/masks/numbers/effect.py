@@ -1,6 +1,4 @@
-"""Effect of a mask on a run: every later map. `rerun` has the words, `both_ways` the
-next tokens.
-"""
+"""Effect of a mask on a run: how much every map changes. `rerun` computes the texts and `both_ways` the next tokens."""
 
 from dataclasses import dataclass
 
@@ -19,21 +17,21 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True)
 class Refused:
-    """torch refused to run the model with the mask: the first line of what it said."""
+    """The first line of torch's error message when it refused to run the model with the mask."""
 
     error: str
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """Two runs on the same tokens, without the mask and with it; `probe` applied it."""
+    """Two runs on the same tokens, without and with the mask, and the probe that applied the mask."""
 
     before: Trace
     after: Trace
     probe: MaskOverride
 
     def attn(self, kind: Kind, item: int = 0) -> Float[Tensor, "layers heads q_len k_len"]:
-        """Return the weights of the run with the mask, as its fill computed them."""
+        """Return the attention weights of the run with the mask, as computed with its fill."""
         return self.after.attn(kind, item=item)
 
 
@@ -48,10 +46,10 @@ def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
 
 
 def distances(effect: Effect, item: int = 0) -> pd.DataFrame:
-    """Measure how far every head's map moved: columns kind, layer, head, moved, largest.
+    """Return a table of how much every head's map changed: columns kind, layer, head, moved, largest.
 
-    `moved` is the mean over rows of half the summed |Δ| (total variation): the share of a row's attention that now
-    goes elsewhere, 0 to 1. `largest` is max |Δ| of any weight. Both are NaN where the new map is.
+    `moved` is the mean over rows of the total variation distance (half the summed |Δ|), 0 to 1: the share of a row's
+    attention that moved to other keys. `largest` is the maximum |Δ| of any weight. Both are NaN if the new map has NaN.
     """
     tables = [
         _head_distances(kind, effect.before.attn(kind, item=item), effect.attn(kind, item))
@@ -61,14 +59,14 @@ def distances(effect: Effect, item: int = 0) -> pd.DataFrame:
 
 
 def step_that_changed_most(effect: Effect, item: int = 0) -> int:
-    """Return the decoder row whose next-token distribution moved furthest (total variation)."""
+    """Return the decoder row whose next-token distribution changed most in total variation."""
     before, after = (_logits(way)[item].float().softmax(dim=-1) for way in (effect.before, effect.after))
     distance = (before - after).abs().sum(dim=-1)
     return int(distance.nan_to_num(nan=3.0).argmax())
 
 
 def nan_positions(trace: Trace, item: int = 0) -> pd.DataFrame:
-    """Count positions with a NaN: columns stack, layer (-1 is the embedding), positions with a NaN, positions."""
+    """Count positions with NaN in a table: stack, layer (-1 is the embedding), NaN positions, positions."""
     counts = [(stack, layer, out[item].isnan().any(dim=-1)) for (stack, layer), out in trace.layers.items()]
     return pd.DataFrame(
         [

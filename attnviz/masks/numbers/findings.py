@@ -1,4 +1,4 @@
-"""Effects of a fill on the rows of one map, row by row and in sentences."""
+"""Findings about the effect of a fill on the rows of a map, as values and as sentences."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +21,10 @@ ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """One head's rows, each `(q_len,)`: sum of weights; weight on masked keys; is it NaN, without keys, uniform?
+    """Properties of one head's rows, each `(q_len,)`.
 
-    With a sink a row's sum is less than 1, whatever the mask.
+    `sums` is the sum of weights, and `leaked` the weight on masked keys. `nan`, `no_keys` and `uniform` are True for
+    rows that are NaN, see no key, or are uniform. With a sink, a row sums to less than 1 under any mask.
     """
 
     sums: Float[Tensor, " q_len"]
@@ -35,7 +36,7 @@ class Rows:
 
 
 def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"]) -> Rows:
-    """Describe every row. A row is uniform when it has no key to see and yet spreads over all of them evenly."""
+    """Describe every row. A row counts as uniform if it sees no key and yet has equal weight on all keys."""
     no_keys, sums = ~mask.any(dim=-1), attn.sum(dim=-1)
     # Equal scores give equal weights to the last bit; 1 / k_len itself is off by more than that in half precision.
     even = (attn.amax(dim=-1) == attn.amin(dim=-1)) & (sums > 0)
@@ -49,7 +50,7 @@ def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"
 
 
 def findings(filled: FilledScores) -> tuple[str, ...]:
-    """Put into sentences what a fill did, the gravest first; a correct map gets one that says so."""
+    """Return sentences about the effect of a fill, the most serious first; for a correct map, one that says so."""
     if filled.attn is None:
         return (f"torch refuses {_value(filled.choice)} in {filled.choice.dtype}: “{filled.error}”.",)
     rows = replace(rows_of(filled.attn, filled.mask), has_sink=filled.sink is not None)
@@ -68,9 +69,9 @@ def findings(filled: FilledScores) -> tuple[str, ...]:
 
 
 def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int, number: float) -> pd.DataFrame:
-    """Every fill in every dtype on one row of one head's call: what the row becomes.
+    """Return a table of one row of one head's call under every fill in every dtype.
 
-    Columns: fill, dtype, fill value, sum, masked weight, smallest, largest, weights, finding; the call has one head.
+    The columns are fill, dtype, fill value, sum, masked weight, smallest, largest, weights, finding.
     """
     return pd.DataFrame(
         [_compare_fill(call, mask, row, FillChoice(fill, dtype, number)) for fill in FILLS for dtype in DTYPES]
@@ -78,11 +79,11 @@ def comparison(call: AttentionCall, mask: Bool[Tensor, "q_len k_len"], row: int,
 
 
 def cells_table(filled: FilledScores, rows: Sequence[tuple[str, str | None]], keys: Sequence[str]) -> pd.DataFrame:
-    """One head's pipeline, a line a cell, row by row; `filled` without batch and head axes.
+    """Return one head's pipeline as a table with one row per cell.
 
-    `rows` are (input, output or None) and `keys` texts, as shown. Columns: row, row_in, row_out ("" where there is
-    none), key_position, key, may_attend, score, masked_score, weight; no weight where torch refused. Pieces and ids
-    follow, where the texts know their tokens.
+    `filled` has no batch and head dimensions. `rows` are (input, output or None) and `keys` are texts. The columns are
+    row, row_in, row_out ("" without an output), key_position, key, may_attend, score, masked_score, and weight, which
+    is missing if torch refused. Token pieces and ids follow if they are known.
     """
     q_len, k_len = filled.scores.shape
     table = {
@@ -136,7 +137,7 @@ def _first_head(attn: Tensor | None) -> Tensor | None:
 
 
 def _held_value(filled: FilledScores) -> str:
-    """Say what the masked cells hold in the end: half precision rounds it, or makes it infinite."""
+    """Return the fill value as it ends up in the masked cells; half precision rounds it or makes it infinite."""
     if filled.choice.value is None:
         return "(after)"
     if filled.attn is None:
@@ -150,7 +151,7 @@ def _value(choice: FillChoice) -> str:
 
 
 def _nan(filled: FilledScores) -> list[str]:
-    """Write a sentence for each cause, with the rows that it holds for."""
+    """Return a sentence for each cause of NaN, with the rows that it concerns."""
     causes = nan_causes(filled)
     rows_by_cause = {cause: [row for row, own in causes.items() if own == cause] for cause in causes.values()}
     return [f"{_rows(rows, len(filled.mask))} NaN: {cause}." for cause, rows in rows_by_cause.items()]
@@ -164,7 +165,7 @@ def _overflow_finding(filled: FilledScores) -> list[str]:
 
 
 def _rows(rows: Sequence[int], of: int) -> str:
-    """Such as "Rows 2 and 3 are"; where there is one row only, it needs no number."""
+    """Return words such as "Rows 2 and 3 are". If the map has only one row, its number is left out."""
     if of == 1:
         return "The row is"
     if len(rows) == 1:
@@ -223,7 +224,7 @@ _TELLERS: Sequence[Callable[[Rows, FillChoice], str]] = (_uniform, _leak_finding
 
 
 def _count(which: Tensor, one: str, many: str) -> str:
-    """Count the rows in words, such as "2 rows"; where there is one row only, it is "The row"."""
+    """Return a count in words, such as "2 rows"; "The row" if the map has only one row."""
     count = int(which.sum())
     if len(which) == 1:
         return f"The {one}"

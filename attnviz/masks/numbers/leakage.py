@@ -1,7 +1,6 @@
-"""The leak test: replace one token of the target, and compare the positions before it.
+"""The leak test: replace one token of the target, and compare the outputs at the positions before it.
 
-With the causal mask everything before the token is unchanged, bitwise at equal length. Without it every position's
-encoding changes: the reason for the mask that seed 004 gives (section 3.1).
+With the causal mask, all earlier outputs are bitwise unchanged. Without it, the output at every position changes.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from attnviz.transformer import masks
 
 @dataclass(frozen=True, eq=False)
 class Leak:
-    """Decoder outputs before and after the replacement, `(layers + 1, length, d_model)`; row 0 is the embedding."""
+    """Decoder outputs before and after the replacement, `(layers + 1, length, d_model)`; index 0 is the embedding."""
 
     position: int
     original: Float[Tensor, "layers length d_model"]
@@ -30,21 +29,21 @@ class Leak:
 
     @property
     def change(self) -> Float[Tensor, "layers length"]:
-        """max |Δ| of every position's output, per layer."""
+        """Maximum |Δ| of the output at every position, by layer."""
         return (self.original - self.replaced).abs().amax(dim=-1)
 
     @property
     def earlier_unchanged(self) -> bool:
-        """Whether everything before the replaced token is the same to the last bit."""
+        """Whether all outputs before the replaced token are bitwise unchanged."""
         return torch.equal(self.original[:, : self.position], self.replaced[:, : self.position])
 
 
 def leak_test(
     model: Model, trace: Trace, position: int, replacement: Token, *, work: Cancellable = TO_THE_END
 ) -> tuple[Leak, Leak]:
-    """Replace the token at `position` of the decoder's input; return the leak with the causal mask, and without it.
+    """Replace the token at `position` in the decoder's input; return the leaks with and without the causal mask.
 
-    `work` is told of each of the four passes. Raises ValueError for a position that the target does not have.
+    `work` receives the progress of the four passes. Raise ValueError for a position that the target does not have.
     """
     length = len(trace.sentences[0].tgt_in)
     if not 0 <= position < length:
@@ -73,6 +72,6 @@ def _replace_token(trace: Trace, position: int, token: Token) -> Trace:
 
 
 def first_item(trace: Trace) -> Trace:
-    """Cut a trace to its first sentence, for analyses that look at one target."""
+    """Return a trace reduced to its first sentence, for analyses of a single target."""
     sentence: Sentence = trace.sentences[0]
     return replace(trace, sentences=(sentence,))

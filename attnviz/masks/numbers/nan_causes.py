@@ -1,4 +1,4 @@
-"""Why a row of weights is NaN: for each such row the one cause that its own numbers show."""
+"""Reasons why a row of weights is NaN, each found from the row's own values."""
 
 import math
 
@@ -11,9 +11,10 @@ SUBTRACTED = "the softmax subtracts the largest score first, and"
 
 
 def nan_causes(filled: FilledScores) -> dict[int, str]:
-    """Return the cause of each row that is NaN, by its number; `filled` without batch and head axes.
+    """Return the reason for each NaN row, by row number.
 
-    A row is followed from its scores to its weights: what first is no number any more is the cause.
+    The reason is the first step from scores to weights whose result is not finite. `filled` has no batch and head
+    dimensions.
     """
     if filled.attn is None:
         return {}
@@ -22,7 +23,7 @@ def nan_causes(filled: FilledScores) -> dict[int, str]:
 
 
 def overflowed_contexts(filled: FilledScores) -> list[int]:
-    """Rows whose weights are numbers and whose context is none: a value was too large for the dtype."""
+    """Return the rows with finite weights but a non-finite context, because a value exceeds the dtype's range."""
     if filled.attn is None or filled.context is None:
         return []
     lost = ~filled.context.isfinite().all(dim=-1) & ~filled.attn.isnan().any(dim=-1)
@@ -49,6 +50,6 @@ def _all_minus_infinity(choice: FillChoice, sees: Tensor) -> str:
 
 
 def _range_note(choice: FillChoice, what: str = "a number") -> str:
-    """Say that a number lies beyond the dtype's range; an empty text for float32."""
+    """Return a note that a value is outside the dtype's range; "" for float32."""
     largest = torch.finfo(choice.torch_dtype).max
     return "" if choice.dtype == "float32" else f": {what} lies beyond ±{largest:.5g}, where {choice.dtype} ends"

@@ -1,4 +1,4 @@
-"""The Masks page's controls. What is chosen lives in texts that the address keeps; widgets show and change them."""
+"""The controls of the page Masks. Choices are stored as address parameters, which the widgets show and change."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -24,7 +24,7 @@ SECOND = "I love you."
 
 
 def current_mask(trace) -> MasksState:
-    """Return the mask that the address asks for; what it asks wrongly is said above the picture."""
+    """Return the state that the address asks for. Invalid values are reported above the picture."""
     view, problems = view_of(persistent.texts(), SiteBounds.from_trace(trace))
     layout.note(*persistent.linked_problems(problems))
     return view
@@ -40,7 +40,7 @@ def adopt() -> None:
 
 
 def last_edit() -> int:
-    """Return the number of the newest edit that Python has heard of."""
+    """Return the number of the newest edit that Python has received."""
     return (reported_value(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
 
 
@@ -56,7 +56,7 @@ def site(trace, view: MasksState) -> None:
 
 
 def masks(view: MasksState) -> None:
-    """Draw the rules that are combined with &, and their numbers."""
+    """Draw the choice of rules, which are combined with &, and the fields of their parameters."""
     chosen = dict(view.rules)
 
     def draw(**more) -> list[str]:
@@ -75,7 +75,7 @@ def masks(view: MasksState) -> None:
 
 
 def batch(view: MasksState) -> None:
-    """Draw the field of the sentence that joins the batch, and the choice of the one that is shown."""
+    """Draw the field of the second sentence in the batch, and the choice of the sentence that is shown."""
     widgets.text_field(
         "second",
         "Second sentence of the batch",
@@ -89,7 +89,7 @@ def batch(view: MasksState) -> None:
 
 
 def fill(view: MasksState) -> None:
-    """Draw the choice of the number in masked cells, of the dtype, and of the heads that are masked."""
+    """Draw the choices of the fill value in masked cells, of the dtype, and of the heads that are masked."""
     _pick("fill", "Fill", FILLS, view.fill, FILL_NAMES.__getitem__)
     if view.fill == "number":
 

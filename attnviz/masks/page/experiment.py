@@ -1,4 +1,4 @@
-"""The Masks page's bench: one head of a run or of a batch of two, its re-runs remembered."""
+"""The mask bench of the page Masks, which caches its reruns of the model."""
 
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,12 +15,12 @@ from attnviz.tracing.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class MaskExperiment(MaskBench):
-    """A bench that remembers for all visitors what the model computed and wrote; `request` is what was run."""
+    """A mask bench that shares cached runs and texts with all visitors. `request` is the run that is shown."""
 
     request: Request
 
     def effect(self) -> Effect | Refused:
-        """Run the model again with the mask on, or return it from the cache."""
+        """Run the model again with the mask, or return the cached run."""
         after = _again.get(self._key(self._settings), read=lambda *_: run_then_give_way(self._masked_run))
         # Cached without the run before, which has a cache of its own.
         return after if isinstance(after, Refused) else Effect(self.trace, after, self.probe(writing=False))
@@ -30,18 +30,18 @@ class MaskExperiment(MaskBench):
         return found if isinstance(found, Refused) else found.after
 
     def written_up_to(self, step: int) -> Trace:
-        """Run the pass that writing makes at a decoder row with the mask on, or return it from the cache."""
+        """Run the model with the mask on the target up to row `step`, as in generation, or return the cached run."""
         up_to = partial(super().written_up_to, step)
         made = _again.get(self._key((*self._settings, "up to", step)), read=lambda *_: run_then_give_way(up_to))
         assert not isinstance(made, Refused)  # a refusal is raised here, and met by `effect` before
         return made
 
     def start_writing(self) -> Writing:
-        """Return what the model has written so far with the mask."""
+        """Return the text that the model has written so far with the mask."""
         return self._masked_text
 
     def unmasked_writing(self) -> Writing:
-        """Return what the model has written so far without the mask; all masks share it."""
+        """Return the text that the model has written so far without the mask, which all masks share."""
         return self._unmasked_text
 
     # Held by this run, too: a text that was evicted while it is written would be begun again and again.
@@ -66,7 +66,7 @@ class MaskExperiment(MaskBench):
 
 
 def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExperiment:
-    """Put a view on the bench. Raises ValueError for a second sentence that cannot be read."""
+    """Make the bench for a view. Raise ValueError if the second sentence cannot be tokenized."""
     model, second = traces.model(request.entry.name), view.second.strip()
     if second:
         asked = repr((trace.model_id, request.to_params(), second))

@@ -1,4 +1,4 @@
-"""The rooms that show why a decoder is masked: the leak test, and its derivation row by row."""
+"""The tabs that show why a decoder needs a mask: the leak test, and the derivation row by row."""
 
 import streamlit as st
 
@@ -19,7 +19,9 @@ from attnviz.text.tokens import Token
 
 
 def leak(bench: MaskExperiment) -> LeakState:
-    """Replace one target token and draw which positions change, with the causal mask and without."""
+    """Draw the leak test: replace one target token, and show which positions change with and without the causal
+    mask.
+    """
     view = layout.state_in_address(LeakState)
     _leak(bench, view)
     return view
@@ -65,7 +67,7 @@ def _replacement(bench: MaskExperiment, other: str, at: int) -> Token:
 
 
 def rows(bench: MaskExperiment) -> RowsState:
-    """Derive the causal mask: the target grows, and the earlier rows of the context stay, or do not."""
+    """Draw the derivation of the causal mask: the target grows, and earlier rows of the context stay or change."""
     view = layout.state_in_address(RowsState)
     if bench.view.kind == "cross":
         st.html(f"<div class='verdict'>{NOT_IN_CROSS}</div>")

@@ -1,4 +1,4 @@
-"""The tab of the model's run with the mask on: its words, its next tokens, every later map."""
+"""The tab that shows a run of the model with the mask: its text, its next tokens, and the change of every map."""
 
 import pandas as pd
 import streamlit as st
@@ -18,7 +18,9 @@ from attnviz.text.entries import token_texts
 
 
 def says(bench: MaskExperiment) -> SaysState:
-    """Draw translation and top-5 next tokens, before and after; how far every map moved; how far NaN spread."""
+    """Draw the written text and the five most probable next tokens, before and after, the change of every map,
+    and the spread of NaN.
+    """
     view = layout.state_in_address(SaysState)
     _says(bench, view)
     return view
@@ -48,7 +50,9 @@ def _says(bench: MaskExperiment, view: SaysState) -> None:
 
 
 def _next_tokens(bench: MaskExperiment, effect: masks_effect.Effect, chosen: int | None) -> None:
-    """List one position's next tokens three times: without the mask, with it and no future, with it and the future."""
+    """Draw the next tokens at one position in three runs: without the mask, and with the mask both step by step
+    and in one pass.
+    """
     ins = token_texts(bench.trace.query_tokens("decoder_self", bench.view.item))
     step = picture.shown_step(bench, effect, chosen)
     label = picture.LABEL

@@ -1,4 +1,4 @@
-"""The Masks page below its top bar: controls and the tab that is open; the tabs Fills and Broadcast."""
+"""The page Masks below its top bar: the controls and the open tab, and the tabs "All fills" and "Broadcast"."""
 
 from collections.abc import Callable
 
@@ -34,9 +34,9 @@ Draw = Callable[[MaskExperiment], PageState | None]
 
 
 def laboratory(request: Request, trace: Trace) -> Linkable:
-    """Draw the tab that is open, and the controls; the tab first, for an edit waits for it.
+    """Draw the open tab, then the controls; return the state that a link contains.
 
-    Returns what a link carries.
+    The tab is drawn first, because a visitor's edit waits for it.
     """
     page, view = layout.state_in_address(MasksTab), controls.current_mask(trace)
     # On a phone the picture comes first: see masks.css.
@@ -60,7 +60,10 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
 
 
 def _draw_fills(bench: MaskExperiment) -> None:
-    """Draw the tab Fills: every fill in every dtype on the same row; where it sees no key, the three answers first."""
+    """Draw the tab "All fills": every fill in every dtype on one row.
+
+    If the row sees no key, draw the three possible results first.
+    """
     names, row = row_names(bench), telling_row(bench)
     select("row", LABEL, range(len(names)), row, names.__getitem__, means=definitions("Masks")[LABEL])
     table = every_fill(bench, row)
@@ -72,7 +75,7 @@ def _draw_fills(bench: MaskExperiment) -> None:
 
 
 def _draw_shut_row(bench: MaskExperiment) -> None:
-    """Draw a button that paints a row shut and opens the tab that lists its outcomes."""
+    """Draw a button that hides all keys of a row and opens the tab "All fills"."""
     row = row_to_shut(bench)
     st.button(
         NO_KEYS,
@@ -84,7 +87,7 @@ def _draw_shut_row(bench: MaskExperiment) -> None:
 
 
 def _draw_open_row(bench: MaskExperiment, row: int) -> None:
-    """Draw a button that takes the row's paint away, where paint shuts it."""
+    """Draw a button that removes the row's paint, if only the paint hides its keys."""
     if bool(bench.rules[row].any()):
         paint = paint_row(bench, row, sees=True)
         st.button("Show the row's keys again", key="row-with-keys", on_click=_show_fills, args=(paint, row))
@@ -95,7 +98,7 @@ def _show_fills(paint: str, row: int) -> None:
 
 
 def _broadcast(bench: MaskExperiment) -> None:
-    """Draw the tab Broadcast: where a mask gets its head axis, on this sentence, and torch's answers without it."""
+    """Draw the tab Broadcast: how a mask gets its head dimension in this run, and torch's answers without it."""
     st.html(broadcast.picture(bench))
     table = pd.DataFrame(broadcast.tried(bench), columns=["code", "result", "what happens"])
     st.table(table.set_index("code"))  # wraps: torch's sentence is read to its end

@@ -1,4 +1,6 @@
-"""The laboratory's main tab: the pipeline of one head with a mask to paint, and what the model would now say."""
+"""The main tab of the page Masks: the pipeline of one head with a mask to paint, and the text that the model
+now writes.
+"""
 
 import html
 
@@ -27,7 +29,7 @@ def picture(bench: MaskExperiment) -> None:
 
 
 def draw_below(bench: MaskExperiment) -> None:
-    """Draw what the model would now say, before and after, and the maps as a table."""
+    """Draw the text that the model writes without and with the mask, and the maps as a table."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="mask-below"):
         verdict = st.container(key="mask-verdict")
         charts.numbers("mask-map", lambda: cells_table(bench.filled_scores, bench.rows, bench.cols))
@@ -36,7 +38,9 @@ def draw_below(bench: MaskExperiment) -> None:
 
 
 def _verdict(bench: MaskExperiment) -> str:
-    """Write a sentence in a box that knows which edit it answers, and whether all is written."""
+    """Return a sentence in a box marked with the number of the edit it answers, and with whether the text is
+    complete.
+    """
     is_whole, said = _says(bench)
     start = f"<b>{bench.mask_name.capitalize()} in {html.escape(bench.scope_text)}</b>"
     marks = f"data-edit='{last_edit()}' data-written='{'whole' if is_whole else 'part'}'"
@@ -65,7 +69,9 @@ def _says(bench: MaskExperiment) -> tuple[bool, str]:
 
 
 def _pass_sentence(bench: MaskExperiment, effect: Effect) -> str:
-    """Say what one pass over the whole target changes, and whether it sees a future, which writing never does."""
+    """Say what changes in one pass over the whole target, and whether positions see later tokens there, which
+    cannot happen while writing.
+    """
     item = bench.view.item
     is_new = reads_ahead(effect.after, item) and not reads_ahead(effect.before, item)
     future = ", where positions now read later tokens" if is_new else ""
@@ -81,7 +87,7 @@ def _choices(told: Changed) -> str:
 
 
 def _runs(bench: MaskExperiment) -> str:
-    """Say what the run changes in a model that writes nothing."""
+    """Say how the maps change in a model that writes no text."""
     effect = bench.effect()
     if isinstance(effect, Refused):
         return _refusal(effect)
@@ -97,7 +103,7 @@ def _so_far(writing) -> str:
 
 
 def _farthest_map(table: pd.DataFrame) -> str:
-    """Name the map that moved furthest, or count those that became NaN."""
+    """Name the map that changed most, or count the maps that became NaN."""
     if lost := int(np.isnan(table["moved"].to_numpy()).sum()):
         return f"{lost} of the model's {len(table)} maps become NaN"
     row = table.loc[table["moved"].idxmax()]

@@ -1,4 +1,4 @@
-"""The tabs of the Masks page, and what a link to each carries besides the mask."""
+"""The tabs of the page Masks, and their state in a link."""
 
 from dataclasses import dataclass
 
@@ -16,6 +16,6 @@ TABS = {
 
 @dataclass(frozen=True)
 class MasksTab(PageState):
-    """The tab that is open."""
+    """The open tab."""
 
     tab: str = choice("pipeline", TABS)

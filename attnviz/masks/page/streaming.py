@@ -1,6 +1,6 @@
-"""Drawing of the model's text under the mask, piece by piece while it is written.
+"""Draw the text under the mask while the model writes it.
 
-A long text takes a second and more: its beginning is there at once, and an edit never waits for its end.
+A long text takes a second or more: its beginning is shown at once, and an edit does not have to wait for the end.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ FIRST, PIECE = 0.04, 0.1  # seconds: of the first piece, which is waited for, an
 
 
 def drawn_while_written(bench: MaskExperiment, draw: Callable[[], object]) -> None:
-    """Draw what is written so far, again and again until all is there; each drawing lets an edit break in."""
+    """Redraw the text after each piece until it is complete. An edit can interrupt between two pieces."""
     slot, queue = st.empty(), st.empty()
     is_whole = _write(bench, FIRST)
     while True:
@@ -28,7 +28,7 @@ def drawn_while_written(bench: MaskExperiment, draw: Callable[[], object]) -> No
 
 
 def _write(bench: MaskExperiment, seconds: float) -> bool:
-    """Let the model write for so long; whether nothing is left to write, with the mask and without."""
+    """Let the model write for some seconds; return whether both texts, with and without the mask, are complete."""
     if not bench.model.writes:
         return True
     ways = [bench.start_writing(), bench.unmasked_writing()]

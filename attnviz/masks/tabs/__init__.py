@@ -1,1 +1,1 @@
-"""Tabs of Masks that are HTML, for the page and for a lesson's folder. They know no Streamlit."""
+"""Tabs of Masks that consist of HTML, for the page and for lesson folders. They do not import Streamlit."""

@@ -1,4 +1,4 @@
-"""The tab Broadcast of Masks: where a mask gets its head axis, on this sentence, and torch's answers without it."""
+"""The tab Broadcast of Masks: how a mask gets its head dimension in this run, and torch's answers without it."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from attnviz.masks.masks import MaskBench
 
 
 def picture(bench: MaskBench) -> str:
-    """Draw padding, rules and paint, and what they become together, as HTML."""
+    """Draw the padding mask, the rules with paint, and their combination, as HTML."""
     batch, heads, q_len, k_len = shape = _shape(bench)
     combined = bench.recipe.build(q_len, k_len, real=bench.real_keys)
     keys = cells(
@@ -31,7 +31,7 @@ def picture(bench: MaskBench) -> str:
 
 
 def tried(bench: MaskBench) -> list[tuple[str, str, str]]:
-    """List code, result and what happens, of each way to give a mask its axis."""
+    """Return (code, result, what happens) for each way of adding a dimension to the mask."""
     batch, heads, q_len, k_len = _shape(bench)
     mask = bench.recipe.build(q_len, k_len, real=bench.real_keys).expand(batch, q_len, k_len)
     return [
@@ -41,7 +41,7 @@ def tried(bench: MaskBench) -> list[tuple[str, str, str]]:
 
 
 def explanation(bench: MaskBench) -> str:
-    """Explain what the axis of size 1 does."""
+    """Explain the effect of the dimension of size 1."""
     batch, heads, q_len, k_len = _shape(bench)
     chance = (
         "With a batch of one, unsqueeze(0) happens to fit as well: let a second sentence join the batch and see."
@@ -62,7 +62,7 @@ def _shape(bench: MaskBench) -> tuple[int, int, int, int]:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One line of code on shapes: what came out and whether it is right, or what torch said."""
+    """A line of code applied to shapes: the result's shape with a verdict, or torch's error message."""
 
     code: str
     shape: tuple[int, ...] | None
@@ -70,7 +70,7 @@ class Attempt:
 
 
 def attempts(mask: Bool[Tensor, "..."], scores: tuple[int, int, int, int]) -> tuple[Attempt, ...]:
-    """Mask scores of this shape `(batch, heads, q_len, k_len)` with a three-axis mask, with and without a head axis."""
+    """Mask scores of shape `(batch, heads, q_len, k_len)` with a 3-D mask, with and without a head dimension."""
     blank = torch.zeros(scores)
     ways = {
         "scores.masked_fill(~mask.unsqueeze(1), fill)": mask.unsqueeze(1),
@@ -83,7 +83,7 @@ def attempts(mask: Bool[Tensor, "..."], scores: tuple[int, int, int, int]) -> tu
 
 
 def axes(shape: tuple[int, ...]) -> str:
-    """Write a shape as Python does: `(2, 1, 7)`."""
+    """Return a shape as Python prints it: `(2, 1, 7)`."""
     return f"({', '.join(map(str, shape))})"
 
 

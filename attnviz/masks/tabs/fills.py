@@ -1,4 +1,4 @@
-"""The tab All fills of Masks: the row that is looked at, and every fill on it."""
+"""The tab "All fills" of Masks: one row of attention under every fill."""
 
 import pandas as pd
 import torch
@@ -15,7 +15,7 @@ NO_KEYS = "A row without keys"
 
 
 def telling_row(bench: MaskBench) -> int:
-    """Return the row to look at: the pinned one, else one without keys, with paint, or one that misses some keys."""
+    """Return the row to show: the pinned row, or the first row without keys, with paint, or with some keys masked."""
     pinned = pinned_row(bench)
     if pinned is not None:
         return pinned
@@ -25,24 +25,24 @@ def telling_row(bench: MaskBench) -> int:
 
 
 def pinned_row(bench: MaskBench) -> int | None:
-    """Return the pinned row, if the map has it."""
+    """Return the pinned row, or None if there is none in this map."""
     row = bench.view.row
     return row if row is not None and row < bench.shape[0] else None
 
 
 def row_names(bench: MaskBench) -> list[str]:
-    """Name every row by its position and its tokens."""
+    """Return a name for every row: its position and its tokens."""
     return [f"{at}: {' → '.join(filter(None, names))}" for at, names in enumerate(bench.rows)]
 
 
 def row_to_shut(bench: MaskBench) -> int:
-    """Return the row that “A row without keys” paints shut: the pinned one, else the third."""
+    """Return the row whose keys the button “A row without keys” hides: the pinned row, or the third."""
     row = pinned_row(bench)
     return min(2, bench.shape[0] - 1) if row is None else row
 
 
 def paint_row(bench: MaskBench, row: int, *, sees: bool) -> str:
-    """Change a whole row of the paint; return it as text."""
+    """Return the paint, as text, with a whole row shown or hidden."""
     before = bench.recipe.painted
     paint = torch.ones(bench.shape, dtype=torch.bool) if before is None else fit_mask(before, *bench.shape)
     paint[row] = sees
@@ -50,18 +50,18 @@ def paint_row(bench: MaskBench, row: int, *, sees: bool) -> str:
 
 
 def every_fill(bench: MaskBench, row: int) -> pd.DataFrame:
-    """Tabulate every fill in every dtype on a row; the chosen dtype comes first: its fills are in view at once."""
+    """Return a table of every fill in every dtype on a row, with the chosen dtype first."""
     table = comparison(bench.call, bench.mask, row, bench.view.number)
     return table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
 
 
 def answers(bench: MaskBench, table: pd.DataFrame, row: int) -> str:
-    """Draw the three answers of a row that sees no key, as HTML; "" for any other row."""
+    """Return HTML cards of the three possible results for a row that sees no key; "" for any other row."""
     if bool(bench.mask[row].any()):
         return ""
     return three_answers(table.loc[table["dtype"] == bench.view.dtype], FILL_NAMES, row=f"Row {row}")
 
 
 def lines(table: pd.DataFrame, row: int) -> str:
-    """Draw the table as HTML."""
+    """Return the table of fills as HTML."""
     return fill_table(table, FILL_NAMES, row=f"Row {row}")

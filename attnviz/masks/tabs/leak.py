@@ -1,4 +1,4 @@
-"""The tab Leak test of Masks: one target token is replaced, and earlier positions notice it or do not."""
+"""The tab "Leak test" of Masks: one target token is replaced, and the outputs at earlier positions change or do not."""
 
 import html
 from collections.abc import Sequence
@@ -17,19 +17,19 @@ NO_DECODER = "This model has no decoder, so it does not write from left to right
 
 @dataclass(frozen=True)
 class LeakState(PageState):
-    """The target token that is replaced, and the text whose first token replaces it."""
+    """The position of the target token that is replaced, and the text whose first token replaces it."""
 
     at: int | None = whole_number()
     instead: str = text(limit=MAX_SECOND)
 
 
 def replaced_position(ins: Sequence[Token], asked: int | None) -> int:
-    """Return the position that is replaced: the one asked for, else the middle one."""
+    """Return the position to replace: the requested one, or the middle one."""
     return asked if asked is not None and asked < len(ins) else max(1, len(ins) // 2) if len(ins) > 1 else 0
 
 
 def replacement(bench: MaskBench, instead: str, at: int) -> Token:
-    """Return the first token of a text; without a text, another token of the target."""
+    """Return the first token of the text; for an empty text, another token of the target."""
     trace = bench.trace
     pieces = bench.model.encode_target(instead, to=trace.to) if instead.strip() else ()
     ins = [token for token in trace.query_tokens("decoder_self") if not token.is_special]
@@ -38,12 +38,12 @@ def replacement(bench: MaskBench, instead: str, at: int) -> Token:
 
 
 def named_cases(masked: Leak, unmasked: Leak) -> list[tuple[str, Leak]]:
-    """Name both runs."""
+    """Return both leaks with their titles."""
     return [("with the model's own mask", masked), ("without any mask", unmasked)]
 
 
 def leak_sentence(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
-    """Say, as HTML, which earlier positions move, with the causal mask and without any."""
+    """Return HTML that says at which earlier positions the output changes, with the causal mask and without it."""
     at = masked.position
     if is_same:
         return "The token is replaced by itself, so nothing can change. Type another token."
@@ -75,7 +75,9 @@ def leak_sentence(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
 
 
 def encodings(cases: Sequence[tuple[str, Leak]], ins: Sequence[Token], replacement: Token) -> str:
-    """Draw the last layer's vector of the first real token, before and after the replacement, both ways."""
+    """Return HTML with the last layer's vector of the first real token before and after the replacement, for
+    each case.
+    """
     first = next((index for index, token in enumerate(ins) if not token.is_special), 0)
     name, new = display_token(ins[first]), display_token(replacement)
     lines = []

@@ -1,4 +1,4 @@
-"""The tab Row by row of Masks: the target grows, and the earlier rows of the context stay, or do not."""
+"""The tab "Row by row" of Masks: the target grows, and the earlier rows of the context stay or change."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -26,7 +26,9 @@ NOT_IN_CROSS = (
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """The first n positions alone: attn `(n, n)`, value and context `(n, d_k)`, context being attn · value."""
+    """Attention over the first n positions only: `attn` `(n, n)`, `value` and `context` `(n, d_k)`; context =
+    attn · value.
+    """
 
     attn: Float[Tensor, "n n"]
     value: Float[Tensor, "n d_k"]
@@ -34,7 +36,7 @@ class Stage:
 
 
 def stage(call: AttentionCall, n: int, *, causal: bool) -> Stage:
-    """One head's call (one item, one head) on its first `n` positions, with a causal mask or with none."""
+    """Compute one head's attention over its first `n` positions, with a causal mask or without a mask."""
     cut = replace(
         call,
         query=call.query[:, :, :n].float(),
@@ -48,7 +50,7 @@ def stage(call: AttentionCall, n: int, *, causal: bool) -> Stage:
 
 
 def first_row_moved(earlier: Stage, later: Stage) -> float:
-    """max |Δ| of the earlier stage's context rows when further positions arrive."""
+    """Return the maximum |Δ| of the earlier stage's context rows when more positions arrive."""
     return float((later.context[: len(earlier.context)] - earlier.context).abs().amax())
 
 
@@ -61,7 +63,7 @@ class RowsState(PageState):
 
 @dataclass(frozen=True, eq=False)
 class GrowingTarget:
-    """One head's call and its tokens, of which the first `count` have arrived."""
+    """One head's attention call and its tokens, of which the first `count` have arrived."""
 
     call: AttentionCall
     names: list[str]
@@ -70,16 +72,16 @@ class GrowingTarget:
 
     @property
     def most(self) -> int:
-        """The number of tokens that may arrive."""
+        """The largest number of tokens that can arrive."""
         return min(MOST_ROWS, len(self.names))
 
     @property
     def arrivals(self) -> list[str]:
-        """Every number of tokens that may have arrived, from 1, with these tokens."""
+        """A label for each possible number of arrived tokens, from 1, with the tokens."""
         return [f"{count}: {' '.join(self.names[:count])}" for count in range(1, self.most + 1)]
 
     def drawn(self) -> Iterator[str]:
-        """Draw the equation with the causal mask and without, each as HTML with what becomes of earlier rows."""
+        """Yield the equation as HTML with and without the causal mask, each with what happens to earlier rows."""
         for title, causal in (("With the causal mask", True), ("Without a mask", False)):
             now = stage(self.call, self.count, causal=causal)
             moved = _earlier_rows_moved(self.call, now, causal=causal)
@@ -87,7 +89,7 @@ class GrowingTarget:
 
 
 def growing_target(bench: MaskBench, arrived: int) -> GrowingTarget:
-    """Take the bench's head; of cross-attention the same head of the decoder's own."""
+    """Return the bench's head as a growing target; for cross-attention, the same head of decoder self-attention."""
     view = bench.view
     kind: Kind = "decoder_self" if view.kind == "cross" else view.kind
     call = one_head(bench.trace.call(kind, view.layer), view.head, view.item)

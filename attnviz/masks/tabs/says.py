@@ -1,7 +1,7 @@
-"""The tab What it would say of Masks: what the model writes with a mask on, and its next tokens both ways.
+"""The tab "What it would say" of Masks: the text that the model writes with a mask, and its next tokens in two ways.
 
-The words are written step by step and the next tokens come from one pass over the whole target; each says so, for a
-mask between target positions means something else in each.
+The text is written step by step, whereas the next tokens come from one pass over the whole target. Each says so,
+because a mask between target positions means something different in each.
 """
 
 import html
@@ -29,28 +29,28 @@ NO_WRITER = "This model writes no text. See its maps for what the mask changes."
 
 @dataclass(frozen=True)
 class SaysState(PageState):
-    """The decoder step whose next tokens are listed; None for the one that changed most."""
+    """The decoder step whose next tokens are listed; None means the step that changed most."""
 
     step: int | None = whole_number()
 
 
 def title(bench: MaskBench) -> str:
-    """Say, as HTML, which run this is."""
+    """Return HTML that names the run."""
     return f"<h4 class='room'>The model, run again {bench.mask_name} in {html.escape(bench.scope_text)}</h4>"
 
 
 def refusal(error: str) -> str:
-    """Say, as HTML, that torch does not run the model with the mask."""
+    """Return HTML that says that torch refuses to run the model with the mask."""
     return f"<div class='verdict'>torch refuses: “{html.escape(error)}”. Nothing ran.</div>"
 
 
 def maps_caption(bench: MaskBench) -> str:
-    """Say how the distances of the maps were measured."""
+    """Say how the change of the maps was measured."""
     return f"Measured in one pass over the same tokens, as it is and {bench.mask_name}."
 
 
 def words_table(bench: MaskBench, before: Writing, after: Writing) -> str:
-    """Draw the whole of what the model writes, without the mask and with it: texts may differ only late."""
+    """Return HTML with the complete texts that the model writes without and with the mask."""
     what = "translation" if bench.model.languages else "what it writes"
     rows = _row("before", before, bench.view.item) + _row("after", after, bench.view.item)
     head = f"<tr><th></th><th>{what}, <b>{term('written step by step')}</b>: {NO_FUTURE}</th></tr>"
@@ -66,7 +66,9 @@ def _row(name: str, writing: Writing, item: int) -> str:
 
 
 def shown_step(bench: MaskBench, effect: Effect, chosen: int | None) -> int:
-    """Return the decoder step whose next tokens are listed: the chosen one, the pinned row, or what changed most."""
+    """Return the decoder step whose next tokens are listed: the chosen one, the pinned row, or the one that
+    changed most.
+    """
     count = len(bench.trace.query_tokens("decoder_self", bench.view.item))
     # A pinned row is a step where rows are decoder steps.
     pinned = bench.view.row if bench.view.kind != "encoder_self" else None
@@ -75,7 +77,7 @@ def shown_step(bench: MaskBench, effect: Effect, chosen: int | None) -> int:
 
 
 def run_columns(bench: MaskBench, found: BothWays, step: int) -> list[RunColumn]:
-    """Describe the three runs, each with its likeliest next tokens."""
+    """Return the columns of the three runs, each with its most probable next tokens."""
     shown = [
         [(display_token(token), chance) for token, chance in candidates]
         for candidates in (found.before, found.step_by_step, found.one_pass)
@@ -89,7 +91,7 @@ def run_columns(bench: MaskBench, found: BothWays, step: int) -> list[RunColumn]
 
 
 def explain_columns(bench: MaskBench, found: BothWays, step: int) -> str:
-    """Explain, as HTML, which column holds a future, and what that means for training."""
+    """Return HTML that explains which column sees later tokens, and what that means for training."""
     if not found.step_by_step or not found.one_pass:
         way = "In one pass" if found.step_by_step else "Step by step" if found.one_pass else "Both ways"
         return (

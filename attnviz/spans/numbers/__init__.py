@@ -1,4 +1,4 @@
-"""Numbers of Spans: shares of attention, and answers with a part of the prompt hidden.
+"""Computations of Spans: shares of attention, and answers with a part of the prompt hidden.
 
-This folder knows tensors and models. It knows no picture and no page.
+This folder may import tensors and models, but no picture and no page.
 """

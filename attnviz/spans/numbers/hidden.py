@@ -1,4 +1,4 @@
-"""Hide a span from an answer: cut its keys out of the rows that write the answer, and compare the log-probabilities."""
+"""Hide a span of the prompt from an answer by masking its keys, and compare the answer's log-probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,8 +22,9 @@ HiddenFrom = Literal["answer", "all later rows"]
 
 @dataclass(frozen=True)
 class HiddenKeys(Probe):
-    """Hide the keys `start` to `end` of the decoder's self-attention from rows `first_row` to `end_row`, in every layer
-    and head; what a row may see besides stays as the model has it, and so does its own key.
+    """Probe that hides keys `start` to `end` of decoder self-attention from the queries `first_row` to `end_row`.
+
+    It acts in every layer and head. A query still sees its own key, and all other keys stay as the model has them.
     """
 
     start: int
@@ -32,7 +33,7 @@ class HiddenKeys(Probe):
     end_row: int
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Take the keys out of the mask of those rows."""
+        """Mask the keys for those queries."""
         if site.kind != "decoder_self":
             return call
         seen = visible_cells(call).clone()
@@ -43,8 +44,9 @@ class HiddenKeys(Probe):
 
 
 def answer_logprobs(trace: Trace, answer: Span, *, item: int = 0) -> Float[Tensor, " tokens"]:
-    """Return the log-probability of each token of an answer, given all before it. Raises ValueError for a trace without
-    logits, and for an answer that begins with the text.
+    """Return the log-probability of each token in an answer, given all tokens before it.
+
+    Raise ValueError if the trace has no logits, or if the answer starts at the first token.
     """
     if trace.logits is None:
         raise ValueError("This trace has no logits: trace with logits=True.")
@@ -59,15 +61,16 @@ def hide_spans(
     model: Model, trace: Trace, answer: Span, spans: Sequence[Span] | None = None, *,
     hidden_from: HiddenFrom = "answer", work: Cancellable | None = None,
 ) -> pd.DataFrame:  # fmt: skip
-    """Run the text again with each span hidden, and return one line for each span: its tokens, the answer's
-    log-probability with and without the span, the difference, and the span's share of the answer rows' attention,
-    averaged over heads.
+    """Run the text again with each span hidden, and return a table with one row per span.
 
-    "answer" hides the span from the rows that output the answer; what earlier rows have read of the span still reaches
-    the answer. If the span ends right before the answer, the first of these rows belongs to the span's last token, and
-    keeps its own key. "all later rows" hides the span from every row behind it, so that nothing of the span reaches the
-    answer. Spans that begin after the answer are left out. Each span is a step of `work`. Raises ValueError for a trace
-    without logits.
+    The columns are the span, its number of tokens, the answer's log-probability with and without the span, the
+    difference, and the span's share of the attention of the answer's rows, averaged over heads.
+
+    `hidden_from` "answer" hides the span from the rows that output the answer; what earlier rows have read from the
+    span still reaches the answer. If the span ends right before the answer, the first of these rows is the row of the
+    span's last token, which keeps its own key. "all later rows" hides the span from every row after the span, so that
+    nothing of the span reaches the answer. Spans that begin after the answer are left out. Each span is one step of
+    `work`. Raise ValueError if the trace has no logits.
     """
     before, work = answer_logprobs(trace, answer), work or TO_THE_END
     rows = Span(answer.name, answer.start - 1, answer.end - 1)

@@ -1,7 +1,8 @@
-"""A needle in a haystack: which of twelve sentences did the answer come from, by cause and by attention?
+"""Needle in a haystack: from which of twelve sentences does the answer come, by ablation and by attention?
 
-One sentence of a prompt holds the answer to a question. It stands at each of twelve places; each time every sentence is
-hidden, and what the answer loses is laid beside the attention that each had.
+One sentence of a prompt contains the answer to a question. The experiment puts this sentence at each of twelve
+positions, hides each sentence in turn, and compares the log-probability that the answer loses with the attention that
+each sentence gets.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +30,8 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class Needle:
-    """A sentence, a question that it answers, and the answer: what is said before the value, and the value, whose
-    probability is measured.
+    """A sentence, a question that the sentence answers, and the answer: its opening words `lead`, and its
+    `value`, whose probability is measured.
     """
 
     sentence: str
@@ -50,20 +51,22 @@ NEEDLES = (
 
 @dataclass(frozen=True)
 class NeedleCount:
-    """One line for each needle and place of `table`: does the model write the value (`says`), does its sentence cost
-    the answer most when hidden (`hurts_most`), does it have most attention (`attended_most`), with the difference in
-    nats and the share of attention of that sentence.
+    """Result of the needle experiment.
+
+    `table` has one row per needle and position: whether the model writes the value (`says`), whether hiding the needle
+    costs the answer most (`hurts_most`), whether the needle gets most attention (`attended_most`), the difference in
+    nats, and the needle's share of attention.
     """
 
     table: pd.DataFrame
 
     def counts(self) -> dict[str, int]:
-        """Count the prompts, and those of each finding."""
+        """Return the number of prompts, and in how many each finding is true."""
         found = {name: sum(self.table[name].tolist()) for name in ("says", "hurts_most", "attended_most")}
         return {"of": len(self.table), **found}
 
     def sentence(self) -> str:
-        """Say the counts."""
+        """Return the counts as two sentences."""
         return (
             "Of {of} prompts, the model writes the right answer in {says}. Hiding the sentence that holds it lowers "
             "the answer's log-probability most in {hurts_most}; that sentence has most attention in {attended_most}."
@@ -74,11 +77,11 @@ def count_needles(
     model: Model, needles: Sequence[Needle] = NEEDLES[:1], others: Sequence[str] = SENTENCES, *,
     places: Sequence[int] | None = None, hidden_from: HiddenFrom = "all later rows", work: Cancellable = TO_THE_END,
 ) -> NeedleCount:  # fmt: skip
-    """Put each needle at each of the `places` among the other sentences (by default, at every place), and count.
+    """Put each needle at each of the `places` among the other sentences, by default at every place, and count.
 
-    Sentences are hidden from all rows behind them: if they were hidden from the answer's rows alone, rows of the
-    question might have read them already. `work` is told of each pass of the model, and may stop between two prompts.
-    Raises ValueError for a model that is not a decoder that writes.
+    By default, a sentence is hidden from all rows after it. If it were hidden from the answer's rows only, the rows of
+    the question could already have read it. `work` receives the progress in passes of the model, and may stop between
+    two prompts. Raise ValueError for a model that is not a decoder that writes text.
     """
     if not getattr(model.inputs, "is_prompt", False) or not getattr(model, "writes", True):
         raise ValueError(f"{model.name} writes no answer to a prompt: that takes a decoder that writes text.")
@@ -98,7 +101,10 @@ def count_needles(
 
 
 def trace_needle(model: Model, needle: Needle, others: Sequence[str], place: int) -> tuple[Trace, Span, list[Span]]:
-    """Trace a prompt with the needle at a place, and its answer: the trace, the answer's value, and each sentence."""
+    """Trace a prompt with the needle at a position, followed by the answer.
+
+    Return the trace, the span of the answer's value, and the span of each sentence.
+    """
     sentences = [*others[:place], needle.sentence, *others[place:]]
     passage, answer = " ".join(sentences), needle.lead + needle.value
     given: dict[str, Any]
@@ -122,7 +128,10 @@ def _sentence_spans(tokens: Sequence[Token], sentences: Sequence[str], begin: in
 
 
 def span_of_characters(name: str, tokens: Sequence[Token], start: int, end: int) -> Span:
-    """Return the tokens that begin within these characters, or hold the first of them."""
+    """Return the span of the tokens that overlap the characters `start` to `end`.
+
+    Raise ValueError if there are none.
+    """
     inside = [at for at, each in enumerate(tokens) if each.start < end and each.end > start and each.end > each.start]
     if not inside:
         raise ValueError(f"No token of the text is in the {name}.")

@@ -1,4 +1,4 @@
-"""What the answer reads of each span, token by token, and what each span reads of the others."""
+"""Attention from each answer token to each span, and from each span to the other spans."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,10 @@ from attnviz.text.spans import Span
 
 @dataclass(frozen=True, eq=False)
 class SpanReading:
-    """Shares of the rows that matter to a picture; `columns` and `lengths` are those of `SpanShares`.
+    """Shares of attention by span, for the answer's rows and for each span's rows.
 
-    `by_token` has a row for each token of the answer: the row that puts it out. `by_span` has one for each span: the
-    mean over the rows that its own tokens go into, NaN where it has none.
+    `by_token` has for each answer token the row that outputs it. `by_span` has for each span the mean over the rows of
+    its own tokens, NaN if there are none. `columns` and `lengths` are the `names` and `lengths` of `SpanShares`.
     """
 
     columns: tuple[str, ...]
@@ -26,12 +26,12 @@ class SpanReading:
 
 
 def cut_to_keys(spans: Sequence[Span], length: int) -> list[Span]:
-    """Return spans with those of their tokens that are keys: what a model wrote last is none. Others are left out."""
+    """Return the spans without tokens that are not keys, such as the last written token. Empty spans are dropped."""
     return [replace(span, end=min(span.end, length)) for span in spans if span.start < length]
 
 
 def read_spans_of(shares: SpanShares, spans: Sequence[Span], answer: Span) -> SpanReading:
-    """Select from `shares` what an answer and spans read. Raises ValueError for an answer that no row puts out."""
+    """Select from `shares` the rows of the answer and of the spans. Raise ValueError if no row outputs the answer."""
     rows = shares.shares.shape[2]
     if not 1 <= answer.start < answer.end <= rows + 1:
         raise ValueError(f"No row of this trace puts out the tokens {answer.start} to {answer.end}.")

@@ -1,4 +1,4 @@
-"""The share of each row's attention that goes to each span of a decoder's text, with what no span holds beside it."""
+"""Share of each query's attention that goes to each span of a decoder's text, and to the tokens outside all spans."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ FIRST, REST, SINK = "first token", "other tokens", "sink"
 
 @dataclass(frozen=True, eq=False)
 class SpanShares:
-    """Shares of rows of the decoder's self-attention: `shares` has a column for each of `names`, and rows sum to 1.
+    """Shares of decoder self-attention by span: `shares` has a column for each of `names`, and rows sum to 1.
 
-    The first token is a column of its own, since most heads rest there: no span counts it. "other tokens" are those in
-    no span; a "sink" column is there where heads have a place that is no token. `lengths` counts the tokens of each
-    column, the first one left out of its span; 1 for a sink.
+    The first token has a column of its own and counts in no span, because most heads put excess weight on it. "other
+    tokens" are in no span. There is a "sink" column if the heads have attention sinks. `lengths` is the number of
+    tokens in each column, without the first token; 1 for a sink.
     """
 
     names: tuple[str, ...]
@@ -32,12 +32,15 @@ class SpanShares:
     lengths: tuple[int, ...]
 
     def per_token(self) -> Float[Tensor, "layers heads rows names"]:
-        """Return shares divided by the tokens of each column: the mean share of a token there; 0 where it has none."""
+        """Return the shares divided by the number of tokens in each column: the mean share per token, 0 for an
+        empty column.
+        """
         return self.shares / torch.tensor(self.lengths).clamp(min=1)
 
     def table(self, rows: Span | None = None, *, per_token: bool = False) -> pd.DataFrame:
-        """Return one line for each head and column: layer, head, span, tokens, share; the mean over the rows of a span,
-        or over all rows.
+        """Return a table with one row per head and column: layer, head, span, tokens, share.
+
+        The share is the mean over the rows of the span `rows`, or over all rows.
         """
         values = self.per_token() if per_token else self.shares
         chosen = values if rows is None else values[:, :, rows.start : rows.end]
@@ -58,9 +61,9 @@ class SpanShares:
 
 
 def span_shares(trace: TraceLike, spans: Sequence[Span] | None = None, *, item: int = 0) -> SpanShares:
-    """Sum the weights of the decoder's self-attention over spans; left out, over the turns of the conversation.
+    """Sum the weights of decoder self-attention over spans, by default over the turns of the conversation.
 
-    Raises ValueError for a trace without a decoder or spans, and for spans that overlap or hold no token.
+    Raise ValueError if the trace has no decoder or no spans, or if spans overlap or contain no token.
     """
     layers = range(trace.shape("decoder_self")[0])
     weights = (trace.attn("decoder_self", layer=at, item=item) for at in layers)  # one at a time: maps are large
@@ -70,15 +73,16 @@ def span_shares(trace: TraceLike, spans: Sequence[Span] | None = None, *, item: 
 def span_norms(
     trace: Trace, own: Sequence[OutputMap], spans: Sequence[Span] | None = None, *, item: int = 0
 ) -> SpanShares:
-    """Sum ‖α f(x)‖, how much a head writes from each key (Kobayashi et al. 2020), over spans, as shares of its row's
-    sum. `own` is `W_o` of each layer. A sink writes nothing.
+    """Sum ‖α f(x)‖, the norm of what a head writes from each key (Kobayashi et al. 2020), over spans.
+
+    The sums are given as shares of the row's total. `own` is `W_o` of each layer. A sink writes nothing.
     """
     written = (norms(each, trace, Site("decoder_self", at), item=item) for at, each in enumerate(own))
     return _shares(trace, spans, map(_of_whole, written), None, item)
 
 
 def spans_of(trace: TraceLike, spans: Sequence[Span] | None, item: int = 0) -> tuple[Span, ...]:
-    """Return `spans`, checked, or else the trace's own, cut to its keys."""
+    """Return `spans` after checking them, or by default the trace's own spans, without tokens that are not keys."""
     length = len(trace.key_tokens("decoder_self", item=item))
     if spans is not None:
         return check_spans(spans, length)
@@ -90,7 +94,7 @@ def spans_of(trace: TraceLike, spans: Sequence[Span] | None, item: int = 0) -> t
 
 
 def _of_whole(written: Tensor) -> Tensor:
-    """Divide by each row's sum; a row of zeros stays."""
+    """Divide each row by its sum; leave a row of zeros unchanged."""
     whole = written.sum(dim=-1, keepdim=True)
     return torch.where(whole > 0, written / whole, 0.0)
 
@@ -98,7 +102,7 @@ def _of_whole(written: Tensor) -> Tensor:
 def _shares(
     trace: TraceLike, spans: Sequence[Span] | None, weights: Iterable[Tensor], sink: Tensor | None, item: int
 ) -> SpanShares:
-    """Sum the weights of each layer, `(heads, rows, keys)`, over spans."""
+    """Sum the weights `(heads, rows, keys)` of each layer over spans."""
     chosen = spans_of(trace, spans, item)
     members = torch.zeros(len(trace.key_tokens("decoder_self", item=item)), len(chosen) + 2)  # first, spans, others
     members[:, -1] = 1
