@@ -1,6 +1,5 @@
-"""Small Transformers that are trained in seconds on made tasks, and recordings of their training.
+"""Toys: small Transformers that are trained in seconds on generated tasks, and recordings of their training.
 
-Toys know the Transformer and traces. They know no picture and no page.
-
-`python -m attnviz.toys` trains the toys that are shipped.
+This folder builds on the Transformer and on traces. It uses no picture and no page. `python -m attnviz.toys` trains the
+shipped toys.
 """

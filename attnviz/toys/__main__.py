@@ -1,11 +1,11 @@
-"""`python -m attnviz.toys [name …]`: make the shipped recordings again, all of them or those that are named."""
+"""`python -m attnviz.toys [name …]`: make the shipped recordings again, all of them or only the named ones."""
 
 import os
 import sys
 
 
 def main(names: list[str]) -> int:
-    """Train and write; the exit status is 2 for a name that there is not."""
+    """Train the toys and write their recordings; the exit status is 2 for an unknown name."""
     from attnviz.toys import shipped
     from attnviz.toys.recording import record_run
     from attnviz.toys.run import TrainingRun
@@ -24,8 +24,8 @@ def main(names: list[str]) -> int:
     return 0
 
 
-if __name__ == "__main__":  # an import of this module must not hand such settings on to child processes
+if __name__ == "__main__":  # importing this module must not set variables that child processes inherit
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
-    # What the shipped ones were made with: with AVX-512 the last bits are others, and in time so is the run.
+    # The shipped recordings were made with AVX2. With AVX-512 the last bits differ, and so in the end does the run.
     os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
     sys.exit(main(sys.argv[1:]))

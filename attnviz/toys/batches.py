@@ -1,4 +1,4 @@
-"""Lines as tensors: the inputs, the labels, and which labels belong to the answer."""
+"""Make batches of tensors from a task's lines: the inputs, the labels, and which labels belong to the answer."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +11,16 @@ from attnviz.toys.experiment import Experiment
 from attnviz.toys.tasks.task import Example, ToyTask, distinct
 from attnviz.toys.words import BOS, EOS, PAD, ToyWords
 
-BATCH = 32  # lines of an update: twice as many cost twice as much and learn no faster
+BATCH = 32  # lines per update: twice as many cost twice as much and learn no faster
 
 
 @dataclass(frozen=True)
 class ToyBatch:
-    """Lines side by side, the shorter ones padded: `src (batch, k_len)`, `tgt_in` and `labels (batch, q_len)`.
+    """Lines as padded tensors: `src (batch, k_len)`, `tgt_in` and `labels (batch, q_len)`.
 
-    A label is what a position is to say; `answers` are the labels that were not given, the others being padding.
-    `expected` are the ids that a line is to be continued with, its end included.
+    A label is the id that a position has to output. `answers` are the labels without those of the prompt, which become
+    padding. `begun` are the ids with which decoding starts. `expected` are the correct ids after them, including the
+    end.
     """
 
     examples: tuple[Example, ...]
@@ -32,12 +33,15 @@ class ToyBatch:
 
     @property
     def longest_answer(self) -> int:
-        """Ids of the longest answer."""
+        """Number of ids in the longest answer."""
         return max(map(len, self.expected))
 
 
 def toy_batch(words: ToyWords, examples: Sequence[Example], *, shifted: bool = True) -> ToyBatch:
-    """Make a batch of these lines. Labels that are not shifted are the inputs, without `<bos>`, which is no label."""
+    """Return a batch of these lines.
+
+    Without `shifted`, the labels are the inputs themselves, without `<bos>`.
+    """
     alone = words.task.is_decoder_only
     sources, targets = [words.ids(example.src) for example in examples], [words.ids(each.tgt) for each in examples]
     expected = [target if alone else [*target, EOS] for target in targets]
@@ -54,12 +58,12 @@ def toy_batch(words: ToyWords, examples: Sequence[Example], *, shifted: bool = T
 
 
 def add_padding(batch: ToyBatch, count: int) -> ToyBatch:
-    """Return the same lines with so many more `<pad>` behind each source."""
+    """Return the same batch with `count` more `<pad>` after each source."""
     return replace(batch, src=torch.nn.functional.pad(batch.src, (0, count), value=PAD))
 
 
 def one_line(batch: ToyBatch, row: int) -> ToyBatch:
-    """Return one line alone, without padding."""
+    """Return one line of a batch without padding."""
     src, tgt_in = int((batch.src[row] != PAD).sum()), int((batch.tgt_in[row] != PAD).sum())
     one = slice(row, row + 1)
     return ToyBatch(
@@ -69,13 +73,16 @@ def one_line(batch: ToyBatch, row: int) -> ToyBatch:
 
 
 def pad_rows(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Join rows of ids into one `(batch, length)`, shorter ones filled up with padding."""
+    """Join rows of ids into one tensor `(batch, length)`, with padding after shorter rows."""
     longest = max(map(len, rows))
     return torch.tensor([[*row, *[PAD] * (longest - len(row))] for row in rows])
 
 
 def training_batches(experiment: Experiment, words: ToyWords) -> Iterator[ToyBatch]:
-    """Yield batches without end. The seed draws the lines, and no switch changes which: two runs see the same ones."""
+    """Yield training batches without end.
+
+    The lines depend only on the task and the seed, so that runs with different switches see the same lines.
+    """
     random, shifted = Random(f"{experiment.task} {experiment.seed}"), "shifted-labels" not in experiment.without
     pairs = None if experiment.pairs is None else seen_pairs(experiment)
     while True:
@@ -87,16 +94,16 @@ def training_batches(experiment: Experiment, words: ToyWords) -> Iterator[ToyBat
 
 
 def seen_pairs(experiment: Experiment, most: int = 10**9) -> list[Example]:
-    """Return lines that training sees: all of few pairs, or as many of the rest as are asked for."""
+    """Return at most `most` lines of the training data."""
     count = min(most, most if experiment.pairs is None else experiment.pairs)
     return distinct(experiment.toy_task, Random(f"{experiment.task} pairs"), count, held_out=False)
 
 
 def held_out_lines(about: ToyTask, count: int) -> list[Example]:
-    """Return the same lines for every run of a task, none of which training sees."""
+    """Return held-out lines, which training never sees; they are the same for every run of a task."""
     return distinct(about, Random(f"{about.name} held out"), count, held_out=True)
 
 
 def watched_lines(about: ToyTask, count: int) -> list[Example]:
-    """Return held-out lines that are clear enough to be watched; the maps are those of the first."""
+    """Return held-out lines that are suitable for watching; the recorded maps are those of the first line."""
     return distinct(about, Random(f"{about.name} watched"), count, held_out=True, clear=True)

@@ -1,4 +1,4 @@
-"""Scores of a toy on held-out lines, fed by a teacher and by itself."""
+"""Score a toy on held-out lines, with teacher forcing and with its own output."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,14 @@ from attnviz.toys.words import PAD, ToyWords
 from attnviz.tracing.causes.stepping import write
 from attnviz.transformer.decoding import Choose, Sampling, Stepper, Vocabulary, likeliest_ids
 
-OVER = 4  # tokens that a toy may write past the end that is right, so that one sees how it goes on
+OVER = 4  # tokens that a toy may write past the correct end, to show how it continues
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Of each line, whether all of its answer is right: `teacher` where each position was fed the teacher's prefix,
-    `own` where it was fed what it wrote itself. `loss` is that of the answers, in nats a token.
+    """For each line, whether the whole answer is correct, and the loss of the answers in nats per token.
+
+    `teacher` is the result with teacher forcing, `own` the result if each position is fed what the toy wrote before.
     """
 
     loss: float
@@ -29,7 +30,9 @@ class Evaluation:
 
 @torch.inference_mode()
 def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evaluation:
-    """Compute both exact matches, greedily. Suppressed ids cannot be chosen under a teacher, either."""
+    """Compute the loss and both exact matches, greedily. Suppressed ids cannot be chosen under teacher forcing
+    either.
+    """
     src_mask = network.src_mask(batch.src)
     logits = network.logits(network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask))
     said = rules.forbid(logits.flatten(0, 1)).view_as(logits).argmax(dim=-1)
@@ -40,7 +43,7 @@ def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evalu
 
 
 def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Compute the cross-entropy in nats a label; padding does not count."""
+    """Compute the cross-entropy in nats per label, ignoring padding."""
     return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD)
 
 
@@ -48,7 +51,10 @@ def mean_loss(logits: Tensor, labels: Tensor) -> Tensor:
 def write_lines(
     network: ToyNetwork, batch: ToyBatch, rules: Vocabulary, *, choose: Choose = likeliest_ids
 ) -> list[tuple[int, ...]]:
-    """Write each line of a batch, its end included where it comes; with an end to one that repeats itself."""
+    """Decode each line of a batch, including the end if it comes, up to the length of the longest answer plus `OVER`.
+
+    A toy that cannot write an end stops at the length of the longest answer.
+    """
     writes_end = rules.eos_id not in rules.suppressed_ids
     limit = batch.longest_answer + (OVER if writes_end else 0)
     src_mask = network.src_mask(batch.src)
@@ -58,7 +64,9 @@ def write_lines(
 
 
 def padding_scores(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> dict[str, float]:
-    """Compute the share of right lines with more `<pad>` behind each source, and of lines alone without any."""
+    """Return the share of correct lines with more `<pad>` after each source, and with each line alone without
+    padding.
+    """
     found = {
         f"own_prefix_{count}_more_pad": _right_share(network, add_padding(batch, count), rules) for count in (1, 5, 20)
     }
@@ -67,7 +75,7 @@ def padding_scores(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> d
 
 
 def grammatical_share(network: ToyNetwork, batch: ToyBatch, words: ToyWords) -> float:
-    """Compute the share of grammatical sentences among those that the network writes when each word is drawn."""
+    """Return the share of grammatical sentences among those that the network writes when each word is sampled."""
     assert isinstance(words.task, French)
     draw = Sampling(torch.Generator().manual_seed(0))
     rows = write_lines(network, batch, words.rules, choose=draw)

@@ -1,4 +1,6 @@
-"""An experiment: a task, its size, a seed, and what is left out or broken. Equal experiments give equal bits."""
+"""An experiment: a task, sizes, a seed, and what is left out or broken. Equal experiments give bit-identical
+results.
+"""
 
 import json
 from dataclasses import asdict, dataclass, fields, replace
@@ -8,7 +10,7 @@ from attnviz.toys.tasks.catalogue import task
 from attnviz.toys.tasks.task import Defaults, ToyTask
 from attnviz.transformer.config import ModelConfig
 
-# What may be left out, and what that means.
+# What may be left out, and the effect.
 WITHOUT = {
     "causal-mask": "the decoder sees the words that it has to write",
     "shifted-labels": "each position has to output the word that it was given, not the next word",
@@ -17,13 +19,13 @@ WITHOUT = {
     "cross-attention": "the decoder sees nothing of the source",
     "scale": "scores are not divided by the square root of d_k",
 }
-# How the causal mask may leak, where it is there.
+# How a causal mask may leak.
 LEAKS = {
     "": "it does not",
     "one-head": "one head of the first decoder layer sees later words",
     "one-token": "every position sees one token too many",
 }
-MOST_PAIRS = 5_000  # with more, a toy learns as with all
+MOST_PAIRS = 5_000  # with more pairs, a toy learns as well as with all
 _BOUNDS = {
     "seed": (0, 2**31 - 1), "layers": (1, 6), "heads": (1, 16), "d_model": (2, 256), "d_ff": (1, 1_024),
     "steps": (1, 20_000), "pairs": (1, MOST_PAIRS),
@@ -32,9 +34,10 @@ _BOUNDS = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """One run, fully specified. None takes the task's default; `pairs` None means all.
+    """One fully specified training run. None means the task's default; `pairs` None means all pairs.
 
-    Raises ValueError, with one sentence, for what cannot be built and for switches that contradict each other.
+    Raises ValueError, with a message of one sentence, for sizes that cannot be built and for switches that contradict
+    each other.
     """
 
     task: str
@@ -65,12 +68,12 @@ class Experiment:
 
     @property
     def toy_task(self) -> ToyTask:
-        """The task itself."""
+        """The task of the experiment."""
         return task(self.task)
 
     @property
     def size(self) -> Defaults:
-        """Its sizes and schedule, all of them numbers."""
+        """The sizes and the schedule, with all defaults filled in."""
         return replace(
             self.toy_task.defaults, n_layers=self.layers, n_heads=self.heads, d_model=self.d_model, d_ff=self.d_ff,
             steps=self.steps, learning_rate=self.learning_rate,
@@ -78,12 +81,14 @@ class Experiment:
 
     @property
     def key(self) -> str:
-        """The key of a run: equal for two experiments that train the same model."""
+        """A cache key, equal for two experiments that train the same model."""
         return json.dumps(self.to_dict(), sort_keys=True)
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts in which it differs from its task's defaults: `("without-causal-mask", "seed-2")`; see `names`."""
+        """The settings that differ from the task's defaults, such as `("without-causal-mask", "seed-2")`; see
+        `names`.
+        """
         usual = Experiment(self.task)
         parts = [f"without-{name}" for name in self.without]
         for field in fields(self):
@@ -94,16 +99,16 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """A short name, also of a file: the task, and all settings that differ from its defaults."""
+        """A short name, also used for files: the task, and all settings that differ from its defaults."""
         return "-".join((self.task, *self.parts))
 
     @property
     def is_causal(self) -> bool:
-        """Whether no position sees what comes after it."""
+        """Whether no position sees later positions."""
         return "causal-mask" not in self.without and not self.leak
 
     def config(self, vocab_size: int) -> ModelConfig:
-        """Return the config of the Transformer that learns it."""
+        """Return the config of the Transformer to train."""
         size = self.size
         return ModelConfig(
             vocab_size, d_model=size.d_model, n_heads=size.n_heads, n_layers=size.n_layers, d_ff=size.d_ff,
@@ -111,12 +116,12 @@ class Experiment:
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON types; `from_dict` reads it back."""
+        """Return the experiment as plain JSON types, which `from_dict` reads."""
         return asdict(self) | {"without": list(self.without)}
 
     @classmethod
     def from_dict(cls, said: Any) -> "Experiment":
-        """Read what `to_dict` wrote. Raises ValueError for anything else."""
+        """Read the result of `to_dict`. Raises ValueError for anything else."""
         if not isinstance(said, dict) or "task" not in said:
             raise ValueError("an experiment names its task and its switches")
         if unknown := sorted(set(said) - {field.name for field in fields(cls)}, key=str):
@@ -155,7 +160,7 @@ class Experiment:
 
 
 def _parse_without(said: Any) -> tuple[str, ...]:
-    """Return the names in the order of `WITHOUT`. Raises ValueError for an unknown one."""
+    """Return the names of `without` in the order of `WITHOUT`. Raises ValueError for an unknown name."""
     names = (
         (said,) if isinstance(said, str) else tuple(said) if isinstance(said, tuple | list | set | frozenset) else None
     )
@@ -168,7 +173,7 @@ def _parse_without(said: Any) -> tuple[str, ...]:
 
 
 def _display_value(value: object) -> str:
-    """Write a given value as text, shortened for an error message."""
+    """Write a value as text, shortened for an error message."""
     try:
         return str(value)[:40]
     except ValueError:  # Python writes no number of more than some thousand digits

@@ -1,4 +1,4 @@
-"""Scores of heads: the weight that their rows put where a task would have it, 0 to 1 for each layer and head."""
+"""Scores of heads: the weight on the keys that a task would have them attend to, 0 to 1 for each layer and head."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,19 +15,20 @@ from attnviz.transformer.attention import call_attn
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind
 
-# Names, and the kind of attention that each is about.
+# The name of each score, and the kind of attention that it measures.
 SCORES: Mapping[str, Kind] = {
-    "superdiagonal": "decoder_self",  # on the token after, which a causal mask hides
+    "superdiagonal": "decoder_self",  # weight on the next token, which a causal mask hides
     "previous-token": "decoder_self",
-    "induction": "decoder_self",  # on the token after the earlier place of the same one
-    "alignment": "cross",  # on the words of the source that the row's output comes from
+    "induction": "decoder_self",  # weight on the token that followed the same token before
+    "alignment": "cross",  # weight on the source words from which the row's output comes
 }
 
 
 def mass(attn: Tensor, wanted: Tensor) -> Tensor:
-    """Compute the weight on the `wanted` keys of a row, the mean over rows that have any.
+    """Compute the weight on the `wanted` keys of a row, averaged over rows that have any.
 
-    attn `(batch, heads, q_len, k_len)`, wanted bool `(batch, q_len, k_len)`; gives `(heads,)`, 0 where no row has any.
+    `attn` is `(batch, heads, q_len, k_len)`, `wanted` is bool `(batch, q_len, k_len)`. The result is `(heads,)`, and 0
+    if no row has a wanted key.
     """
     rows = wanted.any(dim=-1)
     found = (attn * wanted.unsqueeze(1)).sum(dim=-1)
@@ -35,20 +36,22 @@ def mass(attn: Tensor, wanted: Tensor) -> Tensor:
 
 
 def sharpness(attn: Tensor, rows: Tensor) -> Tensor:
-    """Compute the largest weight of a row, the mean over the `rows (batch, q_len)` that are no padding; `(heads,)`."""
+    """Compute the largest weight of a row, averaged over the rows `(batch, q_len)` that are not padding; `(heads,)`."""
     return (attn.amax(dim=-1) * rows.unsqueeze(1)).sum(dim=(0, 2)) / rows.sum().clamp(min=1)
 
 
 @dataclass(frozen=True)
 class WantedKeys:
-    """The cells on which a batch's heads would put their weight, by score: bool `(batch, q_len, k_len)`."""
+    """The keys that a batch's heads should attend to, for each score: bool `(batch, q_len, k_len)`."""
 
     batch: ToyBatch
     keys: Mapping[str, Tensor]
 
     @classmethod
     def from_pairs(cls, batch: ToyBatch, aligned: list[frozenset[tuple[int, int]]]) -> "WantedKeys":
-        """`aligned` are each line's pairs of places, in what is written and in what was given."""
+        """Return the wanted keys of a batch; `aligned` are each line's pairs of positions in the target and
+        the source.
+        """
         shape, real = (*batch.tgt_in.shape, batch.tgt_in.shape[1]), batch.tgt_in != 0
         both = real.unsqueeze(1) & real.unsqueeze(2)
         eye = torch.ones(shape, dtype=torch.bool)
@@ -61,7 +64,7 @@ class WantedKeys:
         return cls(batch, keys)
 
     def scores(self, network: ToyNetwork) -> dict[str, Tensor]:
-        """Each score, and `sharpness.<kind>` of each kind, as `(layers, heads)`; one teacher-forced pass."""
+        """Compute each score, and `sharpness.<kind>` of each kind, as `(layers, heads)`, in one teacher-forced pass."""
         recorder = look(network, self.batch)
         found = {name: self._score_layers(recorder, name, wanted) for name, wanted in self.keys.items()}
         for kind in _kinds(recorder):
@@ -75,7 +78,7 @@ class WantedKeys:
 
 @torch.inference_mode()
 def look(network: ToyNetwork, batch: ToyBatch) -> Recorder:
-    """One pass over whole targets, as in training, written down."""
+    """Record one teacher-forced pass over whole targets."""
     recorder = Recorder()
     run, src_mask = ForwardContext(recorder), network.src_mask(batch.src)
     network.decode(batch.tgt_in, network.encode(batch.src, src_mask, run), src_mask, run)
@@ -83,7 +86,7 @@ def look(network: ToyNetwork, batch: ToyBatch) -> Recorder:
 
 
 def maps(recorder: Recorder) -> dict[Kind, Tensor]:
-    """Return the weights of the first line: kind -> `(layers, heads, q_len, k_len)`."""
+    """Return the attention weights of the first line: kind -> `(layers, heads, q_len, k_len)`."""
     return {kind: torch.stack([attn[0] for attn in _maps(recorder, kind)]) for kind in _kinds(recorder)}
 
 
@@ -92,7 +95,7 @@ def _kinds(recorder: Recorder) -> tuple[Kind, ...]:
 
 
 def _maps(recorder: Recorder, kind: Kind) -> list[Tensor]:
-    """Each layer's weights `(batch, heads, q_len, k_len)`."""
+    """Return each layer's weights `(batch, heads, q_len, k_len)`."""
     sites = sorted(site for site in recorder.calls if site.kind == kind)
     return [call_attn(recorder.calls[site]) for site in sites]
 
@@ -106,7 +109,10 @@ def _cells(pairs: list[frozenset[tuple[int, int]]], shape: tuple[int, ...]) -> T
 
 
 def _repeats(example: Example) -> frozenset[tuple[int, int]]:
-    """For each letter that stood there before (row), the place after it, `<bos>` being 0."""
+    """Return pairs (row, key): the row of a repeated letter, and the position after its first occurrence.
+
+    Positions count `<bos>` as 0.
+    """
     fed = ("", *example.src, *example.tgt[:-1])
     return frozenset(
         (row, fed.index(letter) + 1) for row, letter in enumerate(fed) if letter and fed.index(letter) < row

@@ -1,4 +1,4 @@
-"""`attnviz.learn`: train a toy and keep what happened."""
+"""`attnviz.learn`: train a toy and return a recording of its training."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,12 +16,12 @@ def learn(task: str, *, watch: Callable[[Moment], None] | None = None, **choices
 
         run = attnviz.learn("french", without=("causal-mask",), seed=1)
         run.scores["teacher_prefix"], run.scores["own_prefix"]
-        model = attnviz.load(run)       # what was trained, to be traced like any other model
+        model = attnviz.load(run)    # the trained model, which can be traced like any other
 
     `choices` are the fields of `Experiment`: seed, without, leak, pairs, layers, heads, d_model, d_ff, steps,
-    learning_rate. `watch` is called with each moment as it is recorded. The same experiment gives the same bits on
-    one machine. Raises ValueError, with one sentence, for switches that contradict each other and for a run that would
-    take longer than is allowed (`attnviz.toys.limits`).
+    learning_rate. `watch` is called with each snapshot (`Moment`) as it is recorded. The same experiment gives
+    bit-identical results on one machine. Raises ValueError, with a message of one sentence, for switches that
+    contradict each other and for a run that would take longer than is allowed (`attnviz.toys.limits`).
     """
     try:
         experiment = Experiment(task, **choices)

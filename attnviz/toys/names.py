@@ -1,4 +1,4 @@
-"""Experiments by their names, such as `french-without-causal-mask-seed-2`: what `Experiment.parts` says, read back."""
+"""Read the name of an experiment, such as `french-without-causal-mask-seed-2`, which `Experiment.name` writes."""
 
 import re
 from collections.abc import Sequence
@@ -16,8 +16,10 @@ MOST = 300  # characters of a name
 
 
 def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Experiment:
-    """Return the experiment of a task with these parts. Raises ValueError, with one sentence, for a part that means
-    nothing, for two that say the same thing differently, and as `Experiment` does.
+    """Return the experiment of a task with these parts.
+
+    Raises ValueError, with a message of one sentence, for an unknown part, for two parts that contradict each other,
+    and like `Experiment`.
     """
     said: dict[str, Any] = {"seed": seed}
     for part in parts:
@@ -32,7 +34,7 @@ def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Exp
 
 
 def experiment_named(name: str) -> Experiment:
-    """Return the experiment whose `name` this is. Raises ValueError with one sentence for any other text."""
+    """Return the experiment with this name. Raises ValueError, with a message of one sentence, for any other text."""
     found = _NAME.fullmatch(name) if len(name) <= MOST else None
     if found is None:
         raise ValueError(f"{name[:60]!r} is not the name of an experiment, such as french-without-causal-mask.")
@@ -40,7 +42,7 @@ def experiment_named(name: str) -> Experiment:
 
 
 def _read(part: str) -> tuple[str, Any]:
-    """Read a field of `Experiment` and its value."""
+    """Read one part of a name as a field of `Experiment` and its value."""
     found = _PART.fullmatch(part)
     if found is None:
         raise ValueError(

@@ -1,6 +1,6 @@
-"""The networks that learn: the package's own classes, without the parts that an experiment leaves out.
+"""The networks of toys: attnviz's own Transformer classes, without the parts that an experiment leaves out.
 
-A causal mask that is missing or leaks is a `MaskOverride` before the run's probe, so that it can be put back.
+A missing or leaking causal mask is a `MaskOverride` that runs before the run's probe, so that the mask can be restored.
 """
 
 import copy
@@ -23,8 +23,9 @@ from attnviz.transformer.transformer import Transformer, initialise
 
 @dataclass(frozen=True)
 class Habits:
-    """Parts that a network was trained without and that act in every pass: the causal mask ("none",
-    "one-head", "one-token" where it is not "causal"), the padding mask, the source.
+    """Parts that are missing or broken in every pass of a network, as in its training.
+
+    `mask` is "causal", "none", "one-head" or "one-token"; the other fields are the padding mask and the source.
     """
 
     mask: str = "causal"
@@ -33,12 +34,14 @@ class Habits:
 
     @classmethod
     def from_experiment(cls, experiment: Experiment) -> "Habits":
-        """Read the habits of an experiment."""
+        """Return the habits that an experiment asks for."""
         mask = "none" if "causal-mask" in experiment.without else experiment.leak or "causal"
         return cls(mask, "padding-mask" in experiment.without, "cross-attention" not in experiment.without)
 
     def apply_to(self, run: ForwardContext, tgt_in: Tensor, n_layers: int) -> ForwardContext:
-        """Return the run with the causal mask as it was in training. Padding stays hidden, unless nothing hides it."""
+        """Return the run with the causal mask as it was in training. Padding stays hidden, unless the padding mask is
+        off.
+        """
         if self.mask == "causal":
             return run
         start = run.cache.length if run.cache else 0
@@ -56,7 +59,7 @@ class Habits:
 
 
 class ToyTransformer(Transformer):
-    """Encoder and decoder."""
+    """A toy with an encoder and a decoder."""
 
     def __init__(self, config: ModelConfig, habits: Habits) -> None:
         super().__init__(config)
@@ -64,29 +67,29 @@ class ToyTransformer(Transformer):
 
     @property
     def is_causal(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Whether its causal mask neither is missing nor leaks."""
+        """Whether the causal mask is present and does not leak."""
         return self.habits.mask == "causal"
 
     def src_mask(self, src: Tensor) -> Tensor | None:
-        """Return which source tokens may be attended to; None where all may."""
+        """Return the mask of source tokens that may be attended to; None if all may."""
         return None if self.habits.sees_padding else super().src_mask(src)
 
     def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
-        """Encode source ids to memory; zeros for a network that sees nothing of its source."""
+        """Encode source ids to memory; the memory is zeros for a network without its source."""
         memory = super().encode(src, src_mask, run)
         return memory if self.habits.sees_source else torch.zeros_like(memory)
 
     def decode(
         self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()
     ) -> Tensor:
-        """Compute hidden states of the target tokens, each seeing what it saw in training."""
+        """Compute hidden states of the target tokens, with the masks of the network's training."""
         return super().decode(tgt_in, memory, src_mask, self.habits.apply_to(run, tgt_in, self.config.n_layers))
 
 
 class DecoderAlone(nn.Module):
-    """A decoder without a source, with the face of `ToyTransformer`: its memory is empty.
+    """A decoder without a source, with the interface of `ToyTransformer`: its memory is empty.
 
-    Its layers are those of an encoder, which have no cross-attention; what makes it a decoder is the causal mask.
+    Its layers are encoder layers, which have no cross-attention; the causal mask makes them a decoder.
     """
 
     def __init__(self, config: ModelConfig, habits: Habits) -> None:
@@ -98,11 +101,11 @@ class DecoderAlone(nn.Module):
 
     @property
     def is_causal(self) -> bool:
-        """Whether its causal mask neither is missing nor leaks."""
+        """Whether the causal mask is present and does not leak."""
         return self.habits.mask == "causal"
 
     def src_mask(self, src: Tensor) -> None:
-        """Return None: it has no source."""
+        """Return None, because there is no source."""
 
     def encode(self, src: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()) -> Tensor:
         """Return an empty memory, `(batch, 0, d_model)`."""
@@ -111,7 +114,9 @@ class DecoderAlone(nn.Module):
     def decode(
         self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor | None, run: ForwardContext = ForwardContext()
     ) -> Tensor:
-        """Compute hidden states of the tokens, each seeing what it saw in training; with a cache, of the newest."""
+        """Compute hidden states of the tokens with the masks of the network's training; with a cache, of the newest
+        tokens.
+        """
         start = run.cache.length if run.cache else 0
         length = tgt_in.shape[1]
         mask = None if length == 1 else masks.causal(length, start + length, device=tgt_in.device)
@@ -123,7 +128,7 @@ class DecoderAlone(nn.Module):
         return self.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Turn hidden states into scores of every vocabulary entry."""
+        """Compute scores of every vocabulary entry from hidden states."""
         return self.embedding.logits(hidden)
 
 
@@ -131,7 +136,7 @@ ToyNetwork = ToyTransformer | DecoderAlone
 
 
 def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
-    """Make the network of an experiment with the weights that its seed gives it."""
+    """Return the network of an experiment with the initial weights for its seed."""
     config, habits = experiment.config(vocab_size), Habits.from_experiment(experiment)
     with torch.device("meta"):  # no draw from the random numbers that all threads share
         network = (DecoderAlone if experiment.toy_task.is_decoder_only else ToyTransformer)(config, habits)
@@ -145,7 +150,7 @@ def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
 
 
 def replace_habits(network: ToyNetwork, habits: Habits) -> ToyNetwork:
-    """Return the same weights, not copied, under other habits."""
+    """Return a network with other habits that shares the weights."""
     changed = copy.copy(network)
     changed.habits = habits
     return changed

@@ -1,4 +1,4 @@
-"""A run that is over, moment by moment: curves, every head's map, what it wrote, and the weights at its end."""
+"""The recording of a finished run: curves, every head's map and the toy's output at each snapshot, and the weights."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,19 @@ from attnviz.toys.words import BOS, EOS, PAD, ToyWords
 from attnviz.tracing.record import Sentence
 from attnviz.transformer.probe import Kind
 
-_MOST_LOSS = 60_000.0  # that half precision holds
+_MOST_LOSS = 60_000.0  # fits into half precision
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recording:
-    """The record of a run. `moments` below is the number of times that it was looked at.
+    """The recording of a run; `moments` below is the number of snapshots.
 
-    steps: the updates before each moment. losses `(updates,)` float16, in nats a token. held_out_loss, teacher_prefix,
-    own_prefix `(moments,)`: see `Moment`. heads: score -> `(moments, layers, heads)` float16. maps: kind -> `(moments,
-    layers, heads, q_len, k_len)` uint8, 255 being 1, for the first of the `watched` lines. wrote `(moments, lines,
-    longest)` uint8: ids, padded. scores: name -> number, at the end. weights: all of them in a row, float16, in the
-    order of the network's parameters; None where they were left out.
+    steps: the updates before each snapshot. losses `(updates,)` float16, in nats per token. held_out_loss,
+    teacher_prefix, own_prefix `(moments,)`: see `Moment`. heads: score -> `(moments, layers, heads)` float16. maps:
+    kind -> `(moments, layers, heads, q_len, k_len)` uint8, with 255 for weight 1, for the first of the `watched` lines.
+    wrote `(moments, lines, longest)` uint8: the ids that the toy wrote, padded. scores: name -> value at the end.
+    weights: all parameters in one vector, float16, in the order of the network's parameters; None if they were left
+    out.
     """
 
     experiment: Experiment
@@ -43,37 +44,39 @@ class Recording:
     weights: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        """Say for a notebook what was learned, and how well; no numbers of its maps."""
+        """Describe the recording for a notebook: its experiment and its scores."""
         scores = ", ".join(f"{name} {score:.4f}" for name, score in self.scores.items())
         return f"<Recording {self.experiment.name!r}: {scores}; .maps, .heads, attnviz.load(recording)>"
 
     @property
     def words(self) -> ToyWords:
-        """Its vocabulary."""
+        """The vocabulary of the task."""
         return ToyWords(self.experiment.toy_task)
 
     @property
     def guess(self) -> float:
-        """The loss of a toy that has learned nothing and guesses evenly, in nats: ln of how many ids there are."""
+        """The loss of uniform guessing in nats: the logarithm of the number of ids."""
         return float(np.log(len(self.words.pieces)))
 
     @property
     def sentence(self) -> Sentence:
-        """The line whose maps are kept: `queries(kind)` and `keys(kind)` are the tokens along their axes."""
+        """The line whose maps are recorded: `queries(kind)` and `keys(kind)` are the tokens along the axes of
+        the maps.
+        """
         return shown_sentence(self.words, self.watched[0], self._padding)
 
     def answers_at(self, moment: int) -> tuple[Words, ...]:
-        """Return the answers to the watched lines at a moment."""
+        """Return the answers to the watched lines at snapshot number `moment`."""
         words = self.words
         return tuple(words.words(ids) for ids in self.wrote[moment].tolist())
 
     def passes(self, score: str, *, layer: int, head: int, level: float = 0.5) -> int | None:
-        """Return the number of updates after which a head's score is first above a level; None where it never is."""
+        """Return the number of updates after which a head's score is first above a level, or None if it never is."""
         above = np.flatnonzero(self.heads[score][:, layer, head] > level)
         return self.steps[above[0]] if len(above) else None
 
     def network(self) -> ToyNetwork:
-        """Make the network as it was at the end. Raises ValueError where the weights were left out."""
+        """Return the network with its final weights. Raises ValueError if the weights were left out."""
         if self.weights is None:
             raise ValueError("This recording has no weights. Train the same run again to open its model.")
         network = network_of(self.experiment, len(self.words.pieces))
@@ -89,7 +92,7 @@ class Recording:
 
 
 def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence:
-    """Return a line's tokens as its maps have them, with so much padding behind the source."""
+    """Return the tokens of a line along the axes of its maps, with `padding` tokens after the source."""
     source, target = words.ids(line.src), words.ids(line.tgt)
     if words.task.is_decoder_only:
         text, tokens = words.continue_line(words.text(source), words.tokens((BOS, *source)), target)
@@ -99,7 +102,7 @@ def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence
 
 
 def record_run(run: TrainingRun, watch: Callable[[Moment], None] | None = None) -> Recording:
-    """Train to the end; `watch` is called with each moment as it is recorded."""
+    """Train to the end and return the recording; `watch` is called with each snapshot as it is recorded."""
     found: list[Moment] = []
     for moment in run:
         found.append(moment)
@@ -120,7 +123,7 @@ def recording_from_moments(
     experiment: Experiment, found: Sequence[Moment], watched: tuple[Example, ...], scores: Mapping[str, float],
     weights: np.ndarray | None = None,
 ) -> Recording:  # fmt: skip
-    """Make a recording of these moments, of a finished run or of one still training."""
+    """Return a recording of these snapshots, of a finished run or of one that is still training."""
     return Recording(
         experiment,
         tuple(moment.step for moment in found),

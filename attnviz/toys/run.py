@@ -1,7 +1,7 @@
-"""A run: a toy that is trained step by step, and looked at sixty times on its way.
+"""Run an experiment: train a toy step by step and take sixty snapshots.
 
-One thread computes it, however many the process has: the same experiment gives the same bits in every process on one
-machine.
+A run uses one thread, however many the process has, so that the same experiment gives bit-identical results in every
+process on one machine.
 """
 
 import math
@@ -22,20 +22,20 @@ from attnviz.toys.packing import to_8_bits
 from attnviz.toys.words import ToyWords
 from attnviz.transformer.probe import Kind
 
-MOMENTS = 60  # at which a run is looked at, its beginning and its end among them
+MOMENTS = 60  # number of snapshots of a run, including its beginning and its end
 HELD_OUT, LOOKED_AT, WATCHED = 128, 32, 5  # lines that are scored, whose heads are scored, whose writing is kept
-_LAST = 20  # updates whose mean is the loss at the end
+_LAST = 20  # number of updates over which the final loss is averaged
 _CLIP, _BETAS, _BEND = 1.0, (0.9, 0.98), 1.3
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A run as it stands after `step` updates.
+    """A snapshot of a run after `step` updates.
 
-    `losses` are those of the updates since the moment before, in nats a token. `teacher_prefix` and `own_prefix` are
-    shares of held-out lines, `held_out_loss` that of their answers. `heads` has each head score as `(layers, heads)`,
-    `maps` each kind's weights for the first watched line in 8 bits, `(layers, heads, q_len, k_len)`, `wrote` the ids
-    that it writes for each watched line.
+    `losses` are those of the updates since the previous snapshot, in nats per token. `teacher_prefix` and `own_prefix`
+    are the shares of held-out lines with a correct answer (see `Evaluation`), `held_out_loss` is the loss of their
+    answers. `heads` has each head score as `(layers, heads)`, `maps` the weights of each kind for the first watched
+    line in 8 bits, `(layers, heads, q_len, k_len)`, and `wrote` the ids that the toy writes for each watched line.
     """
 
     step: int
@@ -49,7 +49,9 @@ class Moment:
 
 
 class TrainingRun:
-    """Iterating trains: a `Moment` at a time, from the untrained network to the end."""
+    """A training run. Iterating over it trains the network and yields each `Moment`, from the untrained network to the
+    end.
+    """
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment, self.words = experiment, ToyWords(experiment.toy_task)
@@ -81,11 +83,11 @@ class TrainingRun:
 
     @property
     def loss(self) -> float:
-        """The mean of the last updates' losses, in nats a token."""
+        """The mean loss of the last updates, in nats per token."""
         return float(np.mean(self._losses[-_LAST:])) if self._losses else float("nan")
 
     def at_the_end(self) -> dict[str, float]:
-        """Measure scores once: on lines that training saw, and those that the switches are about."""
+        """Return scores that are measured once: on lines seen in training, and scores for the experiment's switches."""
         with one_thread():
             seen = seen_pairs(self.experiment, HELD_OUT)
             found = evaluation(self.network, toy_batch(self.words, seen), self.words.rules)
@@ -113,7 +115,7 @@ class TrainingRun:
         )  # fmt: skip
 
     def update(self) -> None:
-        """Update the weights on the next batch, on as many threads as torch has (`one_thread` limits them)."""
+        """Update the weights on the next batch. `one_thread` limits the number of threads."""
         batch, network = next(self._batches), self.network
         for group in self._optimizer.param_groups:
             group["lr"] = self._rate(self._step + 1)
@@ -130,8 +132,9 @@ class TrainingRun:
         self._losses.append(loss.item())
 
     def _rate(self, step: int) -> float:
-        """Up over the warm-up, level, and down to nothing over the last share of the steps: with a level end, reversing
-        hovers at nine lines of ten for as long as it is trained.
+        """Return the learning rate of a step: it rises over the warm-up, stays constant, and falls to zero at the end.
+
+        Without the fall, the task "reverse" stays at nine correct lines of ten, however long it is trained.
         """
         size = self.experiment.size
         left = (size.steps - step) / max(size.decay * size.steps, 1)
@@ -139,13 +142,15 @@ class TrainingRun:
 
 
 def moments(steps: int) -> tuple[int, ...]:
-    """Return the updates after which a run is looked at: closer together at its beginning, where most happens."""
+    """Return the updates after which snapshots are taken; they are closer together at the beginning, where most
+    happens.
+    """
     return tuple(dict.fromkeys(round(steps * (at / (MOMENTS - 1)) ** _BEND) for at in range(MOMENTS)))
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread inside, and as many as before outside: sums of several threads differ in their last bits."""
+    """Use one thread inside the context, because sums over several threads differ in their last bits."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -156,6 +161,6 @@ def one_thread() -> Iterator[None]:
 
 @torch.no_grad()
 def _round(network: nn.Module) -> None:
-    """Weights as a recording keeps them, in half precision: what is scored at the end is what a recording opens."""
+    """Round the weights to half precision, so that the final scores belong to the weights in the recording."""
     for parameter in network.parameters():
         parameter.copy_(parameter.half())

@@ -1,4 +1,4 @@
-"""The recordings that come with the package: what its lessons quote. `make recordings` makes them again."""
+"""The recordings that come with attnviz and that its lessons quote. `make recordings` makes them again."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from attnviz.toys.experiment import Experiment
 
 FOLDER = ASSETS / "recordings"
 
-# With the weights, so that the model can be opened; the others show the run alone, and weigh half as much.
+# With weights, so that the model can be opened. The others show only the run, and their files are half as large.
 WITH_WEIGHTS = (
     Experiment("french"),
     Experiment("french", without=("causal-mask",)),
@@ -39,10 +39,10 @@ WITHOUT_WEIGHTS = (
 
 
 def path(experiment: Experiment) -> Path:
-    """Return the path of the recording of an experiment, if it is shipped."""
+    """Return the path of an experiment's recording, if it is shipped."""
     return FOLDER / f"{experiment.name}.npz"
 
 
 def is_shipped(experiment: Experiment) -> bool:
-    """Whether its recording comes with the package."""
+    """Whether the experiment's recording comes with attnviz."""
     return path(experiment).is_file()

@@ -3,14 +3,14 @@
 | key | what | shape |
 | --- | --- | --- |
 | `format_version` | 1 | `()` |
-| `meta` | JSON in UTF-8: experiment, scores, watched lines, and how many words the task had | bytes |
-| `steps` | updates before each moment | `(moments,)` |
-| `losses` | of every update, in nats a token | `(updates,)` float16 |
+| `meta` | JSON in UTF-8: experiment, scores, watched lines, and the number of words of the task | bytes |
+| `steps` | updates before each snapshot | `(moments,)` |
+| `losses` | loss of every update, in nats per token | `(updates,)` float16 |
 | `held_out_loss`, `teacher_prefix`, `own_prefix` | see `Moment` | `(moments,)` float32 |
-| `heads.<score>` | what each head does | `(moments, layers, heads)` float16 |
-| `changes.<kind>` | maps in 8 bits; of each cell, how it changes from moment to moment, modulo 256: a sixth less to pack | `(layers, heads, q_len, k_len, moments)` uint8 |
-| `wrote` | ids that were written, padded with 0 | `(moments, lines, longest)` uint8 |
-| `weights` | at the end, in a row; absent where they were left out | `(weights,)` float16 |
+| `heads.<score>` | score of each head | `(moments, layers, heads)` float16 |
+| `changes.<kind>` | maps in 8 bits, as each cell's changes between snapshots modulo 256, which compress a sixth better | `(layers, heads, q_len, k_len, moments)` uint8 |
+| `wrote` | ids that the toy wrote, padded with 0 | `(moments, lines, longest)` uint8 |
+| `weights` | final parameters in one vector; absent if they were left out | `(weights,)` float16 |
 """  # noqa: E501 - a table
 
 import io
@@ -46,16 +46,16 @@ from attnviz.tracing.trace import KINDS
 from attnviz.transformer.config import ModelConfig
 
 NO_RECORDING = "{} is not a recording of attnviz ({})."
-_UNPACKED = 32 * 1024 * 1024  # the largest run that may be asked for leaves less
+_UNPACKED = 32 * 1024 * 1024  # the largest allowed run needs less
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _CURVES = ("held_out_loss", "teacher_prefix", "own_prefix")
 _NOT_A_RECORDING = (KeyError, TypeError, AttributeError, IndexError, AssertionError)
 
 
 def save(recording: Recording | TranslatorRecording, path: str | Path, *, weights: bool = True) -> None:
-    """Write a recording as npz; without weights it shows the run, and its model cannot be opened.
+    """Write a recording as npz. Without weights, the file shows the run, but its model cannot be opened.
 
-    Of a translator's training, whose weights a checkpoint has, `attnviz.toys.translator.storage` lists the keys.
+    For a translator's training, whose weights are in a checkpoint, see the keys in `attnviz.toys.translator.storage`.
     """
     is_toy = isinstance(recording, Recording)
     write(_arrays(recording, weights=weights) if is_toy else arrays_of(recording), path)
@@ -79,9 +79,9 @@ def _arrays(recording: Recording, *, weights: bool) -> dict[str, Any]:
 
 @reads_arguments
 def load_recording(path: str | Path) -> Recording | TranslatorRecording:
-    """Read what `save` wrote: a toy's run, or what `python -m attnviz.training --watch` saw of a translator.
+    """Load a recording: a toy's run, or a translator's training from `python -m attnviz.training --watch`.
 
-    Raises ValueError with one sentence for any other file, and for another version's.
+    Raises ValueError, with a message of one sentence, for any other file and for a file of another version.
     """
     path = Path(path)
     try:
@@ -95,7 +95,7 @@ def load_recording(path: str | Path) -> Recording | TranslatorRecording:
 
 
 def read_recording(file: io.BufferedIOBase, name: str) -> Recording | TranslatorRecording:
-    """As `load_recording`, of a file that is open already; `name` is what the sentence calls it."""
+    """Read a recording from an open file, like `load_recording`; `name` is the file's name in error messages."""
     try:
         archive = Archive(file, most=_UNPACKED)
         if any(key.startswith(("query.", "attn.")) for key in archive.keys):
@@ -106,7 +106,7 @@ def read_recording(file: io.BufferedIOBase, name: str) -> Recording | Translator
 
 
 def toy_recording(path: str | Path) -> Recording:
-    """Read the recording of a toy's run. Raises ValueError for a translator's training, too."""
+    """Load the recording of a toy's run. Raises ValueError for any other file, also for a translator's training."""
     found = load_recording(path)
     if not isinstance(found, Recording):
         raise ValueError(
@@ -158,7 +158,7 @@ def _check_version(arrays: dict[str, np.ndarray]) -> None:
 
 
 def _check(found: Recording) -> None:
-    """Check a recording. Raises ValueError for arrays that no run of this experiment leaves."""
+    """Raise ValueError if the arrays cannot come from a run of this experiment."""
     moments, size, words = len(found.steps), found.experiment.size, found.words
     require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")
     require(found.losses.shape == (found.steps[-1],), "its losses are not one for each update")
@@ -208,7 +208,7 @@ def _check_maps(found: Recording, heads: tuple[int, ...]) -> None:
 
 
 def _n_weights(experiment: Experiment, vocab_size: int) -> int:
-    """Count the weights of the network, without making any."""
+    """Return the number of weights of the network, without allocating them."""
     import torch
 
     from attnviz.toys.network import DecoderAlone, Habits, ToyTransformer

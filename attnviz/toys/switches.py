@@ -1,4 +1,4 @@
-"""An experiment's switches in words: the part that is left out or broken, in a few words and in a sentence."""
+"""An experiment's switches in words: for each part that is left out or broken, a short label and a sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from attnviz.toys.names import experiment_of
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch in words: `short` stands over a run, `sentence` in the list to choose from."""
+    """A switch in words: `short` is the title of a run, `sentence` the entry in the list of switches."""
 
     short: str
     sentence: str
 
 
-# By the part of an experiment's name that it is (`attnviz.toys.names`).
+# By the part of an experiment's name (`attnviz.toys.names`).
 SWITCHES = {
     "without-causal-mask": Switch("no causal mask", "The decoder sees the words that it has to write"),
     "leak-one-head": Switch("one head leaks", "One head of the first decoder layer sees later words"),
@@ -45,12 +45,14 @@ NOTHING = "nothing left out"
 
 
 def switches_for(task: str) -> list[str]:
-    """List the switches that change a task, in their order."""
+    """Return the switches that change a task, in their order."""
     return [part for part in SWITCHES if _changes(task, part)]
 
 
 def switch(part: str) -> Switch:
-    """Look up a switch by its part of a name; one that is not listed, such as `steps-400`, is made of its name."""
+    """Return the switch of a part of a name; one that is not listed, such as `steps-400`, gets its words from
+    the name.
+    """
     if part in SWITCHES:
         return SWITCHES[part]
     name, _, value = part.rpartition("-")
@@ -59,20 +61,20 @@ def switch(part: str) -> Switch:
 
 
 def run_title(parts: Sequence[str]) -> str:
-    """Write the title of a run: its switches, or that it has none."""
+    """Return the title of a run: its switches, or "Nothing left out"."""
     said = ", ".join(switch(part).short for part in parts)
     return said[:1].upper() + said[1:] if said else NOTHING[:1].upper() + NOTHING[1:]
 
 
 def title_of(experiment: Experiment) -> str:
-    """Write the title of an experiment's run, with its seed if that is not 1."""
+    """Return the title of an experiment's run, with its seed if that is not 1."""
     parts = [part for part in experiment.parts if not part.startswith("seed-")]
     seed = f", seed {experiment.seed}" if experiment.seed != 1 else ""
     return f"{run_title(parts)}{seed}"
 
 
 def toy_title(experiment: Experiment) -> str:
-    """Name a toy as a model among others: its task, and its switches."""
+    """Return the title of a toy in the list of models: its task and its switches."""
     told = title_of(experiment)
     return f"Toy: {experiment.toy_task.title}, {told[:1].lower()}{told[1:]}"
 

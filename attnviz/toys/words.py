@@ -1,4 +1,4 @@
-"""A toy's vocabulary: one id a word, after `<pad>`, `<bos>` and `<eos>`. An unknown word is an error, not a guess."""
+"""A toy's vocabulary: one id for each word, after `<pad>`, `<bos>` and `<eos>`. An unknown word raises an error."""
 
 import re
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from attnviz.transformer.decoding import Vocabulary
 
 SPECIAL = ("<pad>", "<bos>", "<eos>")
 PAD, BOS, EOS = range(3)
-MOST_WORDS = 64  # in a typed line; the tasks' own have 24 at most
+MOST_WORDS = 64  # in a typed line; the tasks' own lines have at most 24
 _SPACED, _CHARACTERS = re.compile(r"\S+"), re.compile(r"\S")
 
 
 class ToyWords:
-    """The ids of a task's words, and tokens that know their place in a line."""
+    """The vocabulary of a task: converts between words, ids and tokens."""
 
     pad_id, eos_id = PAD, EOS
 
@@ -28,16 +28,16 @@ class ToyWords:
 
     @cached_property
     def rules(self) -> Vocabulary:
-        """The id that ends a line, and those that are never written: a task for a decoder alone has no end to write."""
+        """The id that ends a line, and the ids that are never written; a decoder-only task has no end to write."""
         return Vocabulary(EOS, (PAD, BOS, EOS) if self.task.is_decoder_only else (PAD, BOS))
 
     @property
     def vocab_size(self) -> int:
-        """Entries of the vocabulary, special ones included."""
+        """Number of vocabulary entries, including special ones."""
         return len(self.pieces)
 
     def padding(self, at: int) -> Token:
-        """Return a `<pad>` after `at` characters of a line."""
+        """Return a `<pad>` token that stands after `at` characters of a line."""
         return Token(SPECIAL[PAD], PAD, at, at, is_special=True)
 
     def ids(self, words: Words) -> list[int]:
@@ -45,21 +45,21 @@ class ToyWords:
         return [self._ids[word] for word in words]
 
     def words(self, ids: Sequence[int]) -> Words:
-        """Return the words of ids, special ones left out."""
+        """Return the words for ids, without special ones."""
         return tuple(self.pieces[id_] for id_ in ids if id_ >= len(SPECIAL))
 
     def text(self, ids: Sequence[int]) -> str:
-        """Spell the line of ids."""
+        """Return the line for ids, as text."""
         return " ".join(self.words(ids))
 
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:
-        """Return the tokens of ids, with offsets into `text(ids)`."""
+        """Return the tokens for ids, with offsets into `text(ids)`."""
         return self.continue_line("", (), ids, segment=0)[1]
 
     def continue_line(
         self, text: str, begun: tuple[Token, ...], ids: Sequence[int], *, segment: int = 1
     ) -> tuple[str, tuple[Token, ...]]:
-        """Append the words of ids to a line that was typed; return its text and tokens."""
+        """Append the words for ids to a typed line; return its text and tokens."""
         tokens = list(begun)
         text = text[: max((token.end for token in begun), default=0)]
         for id_ in ids:
@@ -73,7 +73,7 @@ class ToyWords:
         return text, tuple(tokens)
 
     def read(self, typed: str) -> tuple[tuple[Token, ...], tuple[str, ...]]:
-        """Read the tokens of a line as it was typed, with notes on what was cut.
+        """Read a typed line as tokens, with notes if it was truncated.
 
         Raises TextError for a word that the toy does not know.
         """
@@ -92,7 +92,7 @@ class ToyWords:
 
     @property
     def known_words(self) -> str:
-        """The known words, for an error's sentence: single characters all of them, words the first few."""
+        """The known words for an error message: all single characters, or the number of words and an example."""
         words = self.task.words
         if not self.task.spaced:
             return f"{words[0]} to {words[-1]}" if words[-1].isalpha() else " ".join(words)

@@ -1,4 +1,4 @@
-"""Training of a translator: sentence pairs become a checkpoint with its card.
+"""Train a translator: from sentence pairs to a checkpoint with a model card.
 
-Training knows models and toys. It knows no picture and no page, and nothing imports it.
+This folder builds on models and toys. It uses no picture and no page, and nothing else imports it.
 """

@@ -1,12 +1,13 @@
-"""`python -m attnviz.training --data FOLDER`: sentence pairs to a checkpoint, resumable at any moment.
+"""`python -m attnviz.training --data FOLDER`: train a translator on sentence pairs; an interrupted run can be resumed.
 
-With `--card FILE`, write the model card of what has been trained so far instead of training on; with `--ship FOLDER`,
-write the card, the weights and the tokenizer as a model of the catalogue, with what it can read measured in its config.
+With `--card FILE`, write the model card of what has been trained so far instead of training on. With `--ship FOLDER`,
+write the card, the weights and the tokenizer as a model for the catalogue; its config says which inputs the model can
+read, as measured.
 
-With `--watch`, four sentences are traced before the first step and at every checkpoint: `recording.npz` in the state's
-folder has every head's map of each, what the model wrote, the dev pairs' loss and scores, and `attnviz.load_recording`
-opens it while the run goes on and after it. It holds sixty moments at most, fewer of a large model, the first and the
-last among them.
+With `--watch`, four sentences are traced before the first step and at every checkpoint: `recording.npz` in the state
+folder holds the maps of all heads, the model's translations, and loss and scores on the dev pairs.
+`attnviz.load_recording` can open it during and after the run. It holds at most sixty snapshots (fewer for a large
+model), including the first and the last.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from attnviz.transformer.device import choose_device
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Train, go on training, or write the card; returns the exit status."""
+    """Train, resume training, or write the card; return the exit status."""
     options = _parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     try:
@@ -42,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             recipe = _recipe(options)
             run_in_processes(recipe.workers, partial(run, _task(options), recipe))
-    except (ValueError, OSError, EOFError) as error:  # a gzip file that was cut short ends in EOFError
+    except (ValueError, OSError, EOFError) as error:  # EOFError: a truncated gzip file
         print(f"attnviz.training: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -52,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _card(options: argparse.Namespace) -> None:
-    """Translate and score with what was trained, and write what came out."""
+    """Translate and score with the trained weights, and write the card or the shipped model."""
     recipe, place = read_state(options.state / "state.pt")
     device = choose_device(options.device)
     trained = options.weights or options.state / "checkpoint"
@@ -79,7 +80,9 @@ def _card(options: argparse.Namespace) -> None:
 
 
 def _demos(options: argparse.Namespace, translator: Translator, learned: set[str]) -> list[Demo]:
-    """Translate the sets of sentences that the card shows. Raises ValueError where a held-out one was learned."""
+    """Translate the sets of sentences for the card. Raises ValueError if a held-out sentence was in the
+    training data.
+    """
     sets = {path: path.read_text(encoding="utf-8").splitlines() for path in (*options.demo, *options.held_out)}
     for path in options.held_out:
         if known := [sentence for sentence in sets[path] if sentence in learned]:
@@ -114,7 +117,7 @@ def _recipe(options: argparse.Namespace) -> Recipe:
 
 
 def _positive_number(text: str) -> int:
-    """Read a number of at least 1, for argparse, which names the option and says the rest."""
+    """Parse an integer of at least 1 for argparse."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
     return int(text)

@@ -1,7 +1,7 @@
-"""`python -m attnviz.training.averaging`: one model out of several that began as the same one (Wortsman et al. 2022).
+"""`python -m attnviz.training.averaging`: average the weights of several models that started from the same weights.
 
-What each of them forgot on its way, another may have kept: their average is often better than any of them, and takes
-no longer to run.
+What one model forgot during training, another may have kept: the average is often better than each of the models, and
+takes no longer to run (Wortsman et al. 2022).
 """
 
 import argparse
@@ -18,10 +18,9 @@ from attnviz.transformer.transformer import Transformer
 
 @torch.no_grad()
 def average(models: Sequence[Transformer], weights: Sequence[float]) -> Transformer:
-    """Return the first of the models, which now has the mean of all their parameters, by `weights` (any positive
-    numbers).
+    """Set the first model's parameters to the weighted mean of all models' parameters, and return that model.
 
-    Raises ValueError where the models' sizes differ, or where no weight is above zero or one is below.
+    Raises ValueError if the models' sizes differ, if a weight is below zero, or if no weight is above zero.
     """
     if min(weights) < 0 or sum(weights) == 0:
         raise ValueError(f"The weights of an average are positive numbers, not {', '.join(map(str, weights))}.")
@@ -39,7 +38,7 @@ def average(models: Sequence[Transformer], weights: Sequence[float]) -> Transfor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the average into a folder; returns the exit status."""
+    """Average the models and write the result into a folder; return the exit status."""
     return run(_parser(), _write, arguments)
 
 
@@ -71,7 +70,7 @@ if __name__ == "__main__":
 def run(
     parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], str], arguments: Sequence[str] | None
 ) -> int:
-    """Do the work with what was asked for, and print what it says; the exit status is 2 for unusable input."""
+    """Parse the arguments, call `work`, and print the text that it returns; the exit status is 2 for unusable input."""
     try:
         sys.stdout.write(f"{work(parser.parse_args(arguments))}\n")
     except (ValueError, OSError, EOFError) as error:  # a gzip file that was cut short ends in EOFError

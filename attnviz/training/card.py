@@ -1,4 +1,4 @@
-"""The model card: what a checkpoint is, what it was made from and how, how good it is, and where it fails."""
+"""Write the model card: what a checkpoint is, how it was trained and on what, how good it is, and where it fails."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,11 +30,10 @@ LIMITS = """\
 
 @dataclass(frozen=True)
 class Demo:
-    """Sentences that a visitor is likely to type, and how the model translates them; `name` is what the card calls the
-    set.
+    """Sentences that a visitor is likely to type, and the model's translations; `name` is the set's name on the card.
 
-    `wrong` maps a language to the sentences that a reader of it called wrong, and why; an unread language is
-    not in it.
+    `wrong` maps a language to the sentences whose translation a reader called wrong, and why. A language that nobody
+    has read is not in it.
     """
 
     sentences: tuple[str, ...]
@@ -45,8 +44,10 @@ class Demo:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """The card's facts about the model itself. `pairs` counts training pairs a language, `more` those of each further
-    table; `note` says what was changed on the way.
+    """Facts about the model for the card.
+
+    `pairs` is the number of training pairs for each language, `more` the numbers for each further table, and `note`
+    says what was changed during training.
     """
 
     name: str
@@ -60,9 +61,9 @@ class TrainedModel:
 
 
 def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Read a reader's verdict, JSON: language -> sentence -> what is wrong with its translation (`{}`: nothing is).
+    """Read a reader's verdict as JSON: language -> sentence -> what is wrong with its translation (`{}`: nothing).
 
-    Raises ValueError for another form, and for a sentence that is not among those translated.
+    Raises ValueError for another format, and for a sentence that is not among the translated ones.
     """
     if path is None:
         return {}
@@ -78,7 +79,7 @@ def read_marks(path: Path | None, sentences: Sequence[str]) -> dict[str, dict[st
 
 
 def card(model: TrainedModel, scores: Mapping[str, Score], demos: Sequence[Demo]) -> str:
-    """Write the card as Markdown, with every set of sentences in a section of its own."""
+    """Write the model card as Markdown, with a section for each set of sentences."""
     sections = {
         f"# {model.name}": _first_paragraph(model, tuple(scores)),
         "## Data and attribution": DATA,

@@ -1,4 +1,4 @@
-"""Sentence pairs on disk (TSV, gzipped or not) to pairs of ids, sampled and batched by length."""
+"""Read sentence pairs from disk (TSV, gzipped or not), encode them, and sample batches of similar length."""
 
 import gzip
 import random
@@ -18,7 +18,10 @@ Pair = tuple[str, str]
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """English and its translation, one pair a line, tab between. Raises ValueError naming the first bad line."""
+    """Read pairs of English and a translation, one per line, separated by a tab.
+
+    Raises ValueError that names the first bad line.
+    """
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         pairs = [tuple(line.rstrip("\n").split("\t")) for line in lines]
@@ -29,16 +32,16 @@ def read_pairs(path: Path) -> list[Pair]:
 
 
 def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
-    """Write what `read_pairs` reads, gzipped; its folder is made where there is none."""
+    """Write pairs, gzipped, in the format that `read_pairs` reads; create the folder if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with gzip.open(path, "wt", encoding="utf-8") as lines:
         lines.writelines(f"{english}\t{translation}\n" for english, translation in pairs)
 
 
 def read_table(path: Path) -> dict[str, list[Pair]]:
-    """Sentences in several languages, a column each, English first, named in the first line: pairs a language.
+    """Read a table with a column for each language and English first; return the pairs of each other language.
 
-    Raises ValueError naming the first bad line.
+    The first line names the columns. Raises ValueError that names the first bad line.
     """
     text = path.read_text(encoding="utf-8").removesuffix("\n")
     names, *rows = [line.split("\t") for line in text.split("\n")]
@@ -52,7 +55,7 @@ def read_table(path: Path) -> dict[str, list[Pair]]:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Encoded training pairs of one language: flat ids and where each sentence begins."""
+    """Encoded training pairs of one language: source and target ids, and how often an epoch repeats them."""
 
     src: list[np.ndarray]
     tgt: list[np.ndarray]
@@ -62,7 +65,7 @@ class Corpus:
     def encode(
         cls, codec: TranslatorTokenizer, pairs: list[Pair], to: str, *, repeat: int, max_tokens: int = 64
     ) -> "Corpus":
-        """Ids of every pair that fits in `max_tokens`; an epoch sees it `repeat` times."""
+        """Encode every pair that fits in `max_tokens`; an epoch uses each pair `repeat` times."""
         sources = codec.source_ids([english for english, _ in pairs])
         targets = codec.target_ids([translation for _, translation in pairs], to)
         both = zip(sources, targets, strict=True)
@@ -72,20 +75,20 @@ class Corpus:
 
     @property
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Source and target ids, side by side."""
+        """Pairs of source and target ids."""
         return list(zip(self.src, self.tgt, strict=True))
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Padded ids: `src` `(batch, k_len)` and `tgt` `(batch, length)`, which holds both `<bos:…>` and `<eos>`."""
+    """Padded ids: `src` `(batch, k_len)` and `tgt` `(batch, length)`, which includes `<bos:…>` and `<eos>`."""
 
     src: Tensor
     tgt: Tensor
 
     @property
     def n_tokens(self) -> int:
-        """Real tokens, source and target."""
+        """Number of source and target tokens without padding."""
         return int((self.src != 0).sum() + (self.tgt != 0).sum())
 
 
@@ -95,10 +98,11 @@ Change = Callable[[np.ndarray, random.Random], np.ndarray]
 def epoch_batches(
     corpora: list[Corpus], *, epoch: int, seed: int, batch_tokens: int, begin: int = 0, change: Change | None = None
 ) -> Iterator[PairBatch]:
-    """One epoch in a random order that depends only on (seed, epoch): sentences of like length together.
+    """Yield the batches of one epoch in a random order that depends only on (seed, epoch).
 
-    A batch holds about `batch_tokens` tokens, padding included. The first `begin` batches are left out. `change` may
-    cut a sentence's words into other pieces; its random numbers depend on (seed, epoch, batch).
+    A batch holds sentences of similar length, about `batch_tokens` tokens with padding. The first `begin` batches are
+    skipped. `change` may split a sentence's words into other pieces, with random numbers that depend on (seed, epoch,
+    batch).
     """
     rng = random.Random(f"{seed}/{epoch}")
     pairs = [(s, t) for corpus in corpora for _ in range(corpus.repeat) for s, t in corpus.pairs]
@@ -115,7 +119,7 @@ def epoch_batches(
         yield PairBatch(_pad(src), _pad(tgt))
 
 
-POOL = 20_000  # pairs that are sorted by length together
+POOL = 20_000  # number of pairs that are sorted by length at a time
 
 
 def _cut(pairs: list, batch_tokens: int) -> list[list]:
@@ -137,9 +141,9 @@ def _pad(rows: list[np.ndarray]) -> Tensor:
 
 
 def build_codec(pairs: Mapping[str, list[Pair]], *, vocab_size: int, alphabet: int = 2_700) -> TranslatorTokenizer:
-    """BPE over lowercased English and every target language (`language -> pairs`).
+    """Train a BPE vocabulary on lowercased English and every target language (`pairs`: language -> pairs).
 
-    `alphabet` is how many single characters are kept; rarer ones become `<unk>`.
+    `alphabet` is the number of single characters that are kept; rarer characters become `<unk>`.
     """
     tokenizer = Tokenizer(models.BPE(unk_token=UNK, fuse_unk=False))
     tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=False, spaced=True, elision=True)

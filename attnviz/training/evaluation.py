@@ -1,4 +1,4 @@
-"""Scores of translations: chrF and BLEU (sacrebleu) of greedy decoding on held-out pairs; and their loss."""
+"""Score translations on held-out pairs: chrF and BLEU (sacrebleu) of greedy decoding, and the loss."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ _BATCH_TOKENS = 2_000
 
 @dataclass(frozen=True)
 class Score:
-    """sacrebleu's corpus scores, 0 to 100; Chinese BLEU counts characters (tokenize `zh`).
+    """Corpus scores by sacrebleu, 0 to 100; Chinese BLEU counts characters (tokenize `zh`).
 
-    Many English sentences have several translations. `bleu` and `chrf` take every pair by itself, so that whatever is
-    written for such a sentence, most of its pairs call it wrong; `bleu_any` and `chrf_any` take each English sentence
-    once and compare with all its translations together.
+    Many English sentences have several reference translations. `bleu` and `chrf` compare with each pair separately, so
+    that any translation of such a sentence is wrong for most of its pairs. `bleu_any` and `chrf_any` use each English
+    sentence once and compare with all its references together.
     """
 
     bleu: float
@@ -33,7 +33,9 @@ class Score:
 
 
 def score(translator: Translator, pairs: Sequence[Pair], to: str) -> Score:
-    """Score greedy translations on `(English, reference)` pairs; a sentence of several pairs is translated once."""
+    """Score greedy translations on pairs `(English, reference)`; an English sentence in several pairs is translated
+    once.
+    """
     references: dict[str, list[str]] = {}
     for english, reference in pairs:
         references.setdefault(english, []).append(reference)
@@ -42,10 +44,10 @@ def score(translator: Translator, pairs: Sequence[Pair], to: str) -> Score:
 
 
 def score_translations(translations: Mapping[str, str], references: Mapping[str, Sequence[str]], *, to: str) -> Score:
-    """Scores of what was written (`translations`) for English sentences that each have one reference or more."""
+    """Score given translations of English sentences that each have one or more references."""
     pairs = [(translations[english], reference) for english in references for reference in references[english]]
     alone = [hypothesis for hypothesis, _ in pairs], [[reference for _, reference in pairs]]
-    # sacrebleu wants the first reference of every sentence, then the second of those that have one, and so on
+    # sacrebleu expects a list of every sentence's first reference, then a list of the second references, and so on
     together = [translations[english] for english in references], [*zip_longest(*references.values())]
     tokenize = "zh" if to == "zh" else "13a"
     (bleu, chrf), (bleu_any, chrf_any) = (
@@ -57,10 +59,9 @@ def score_translations(translations: Mapping[str, str], references: Mapping[str,
 
 @torch.inference_mode()
 def mean_loss(model: Transformer, corpora: list[Corpus]) -> float:
-    """Compute the mean loss in nats per target token, `<eos>` included, each fed the right ones before it; nothing is
-    smoothed.
+    """Compute the mean loss in nats per target token, including `<eos>`, with teacher forcing and without smoothing.
 
-    Raises ValueError where there are no pairs.
+    Raises ValueError if there are no pairs.
     """
     total, n_target, device = 0.0, 0, model.embedding.weight.device
     for batch in epoch_batches(corpora, epoch=0, seed=0, batch_tokens=_BATCH_TOKENS):

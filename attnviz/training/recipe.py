@@ -1,4 +1,4 @@
-"""The numbers by which a model is trained, and the learning rate that follows from them."""
+"""The settings of a training run, and the learning rate schedule."""
 
 from dataclasses import dataclass, field
 
@@ -12,13 +12,13 @@ _RANGES = (
 
 @dataclass(frozen=True)
 class Recipe:
-    """The settings of a training run; saved beside its state and printed in the model card.
+    """The settings of a training run, saved with its state and printed on the model card.
 
-    `languages` maps a target language to how often an epoch sees its pairs. `steps` may be raised when a run is
-    resumed; everything else must stay. `more` maps a table of further pairs (`read_table`) to how often an epoch sees
-    them. `workers` is how many processes learn together, each from a batch of its own at every step. `piece_dropout`
-    is the share of merges that `PieceDropout` leaves out. `begin` names the trained model that the weights began as,
-    if any.
+    `languages` maps a target language to how often an epoch uses its pairs. `steps` may be raised when a run is
+    resumed; everything else must stay the same. `more` maps a further table of pairs (`read_table`) to how often an
+    epoch uses it. `workers` is the number of processes that train together, each with its own batch at every step.
+    `piece_dropout` is the share of merges that `PieceDropout` leaves out. `begin` names the trained model from which
+    the weights start, if any.
     """
 
     languages: dict[str, int] = field(default_factory=lambda: {"fr": 1, "zh": 3})
@@ -57,10 +57,10 @@ class Recipe:
                 raise ValueError(f'{name} must map names to how often an epoch sees them: {{"fr": 1}}, not {times!r}')
 
     def rate(self, step: int) -> float:
-        """Compute the learning rate of a step counted from 1.
+        """Return the learning rate of a step, counted from 1.
 
-        Linear warm-up, a plateau, then linear decay to zero over the last `decay` share of the steps. A longer run
-        shares the plateau, so that it can go on from a shorter one.
+        The rate rises linearly, stays constant, and falls linearly to zero over the last `decay` share of the steps. A
+        longer run has the same constant phase, so that it can resume from a shorter one.
         """
         left = (self.steps - step + 1) / max(1, round(self.decay * self.steps))
         return self.learning_rate * min(1.0, step / max(1, self.warmup), left)

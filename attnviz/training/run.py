@@ -1,4 +1,4 @@
-"""One training run, from pairs on disk to a checkpoint, a line of scores and a state to go on from."""
+"""Run one training: from pairs on disk to a checkpoint, a log of scores, and a state from which to resume."""
 
 import json
 import random
@@ -29,15 +29,15 @@ Pairs = dict[str, list[Pair]]
 STATE, RECORDING = "state.pt", "recording.npz"
 
 
-CUTS = 16  # ways to cut that are kept for each word
+CUTS = 16  # different splits that are kept for each word
 
 
 class PieceDropout:
-    """Cut words into other pieces now and then, so that a model knows its short pieces too (Provilkov et al. 2020).
+    """Split words into other pieces at random, so that a model also learns its short pieces (BPE-dropout).
 
-    Byte-pair encoding merges greedily; here each merge is left out with the probability `rate`. The cuts of a word are
-    drawn once, from the word and the seed only, so that a run is repeatable. Special tokens, single characters and lone
-    pieces stay as they are.
+    Byte-pair encoding merges greedily; here each merge is left out with probability `rate` (Provilkov et al. 2020). The
+    splits of a word depend only on the word and the seed, so that a run is repeatable. Special tokens, single
+    characters and words of one piece stay unchanged.
     """
 
     def __init__(self, codec: TranslatorTokenizer, rate: float, *, seed: int = 0) -> None:
@@ -51,7 +51,7 @@ class PieceDropout:
         self._cuts: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
 
     def __call__(self, ids: np.ndarray, rng: random.Random) -> np.ndarray:
-        """Return the same sentence, some words of it in other pieces."""
+        """Return the ids of the same sentence, with some words split into other pieces."""
         words = np.split(ids, np.flatnonzero(self._starts[ids])[1:]) if len(ids) else []
         chosen = [rng.choice(self._spellings(tuple(word.tolist()))) for word in words]
         return np.array([id_ for word in chosen for id_ in word], dtype=ids.dtype)
@@ -86,9 +86,11 @@ class PieceDropout:
 
 @dataclass(frozen=True)
 class Task:
-    """The places that a run reads and writes: folders of the pairs, of the further tables, of its own state and of the
-    model that it begins with; the device; and how often it saves and scores, on how many dev pairs a language. `watch`
-    is a table of sentences to trace each time, into `recording.npz` in the state's folder.
+    """The files and settings of a run: folders of the pairs, the further tables, the state and the initial model; the
+    device.
+
+    The run saves and scores every `every` steps, on `dev` dev pairs of each language. `watch` is a table of sentences
+    to trace each time, into `recording.npz` in the state folder.
     """
 
     data: Path
@@ -102,9 +104,9 @@ class Task:
 
 
 def run(task: Task, recipe: Recipe, share: Share) -> None:
-    """Train to the recipe's end, going on from the state folder where it holds something.
+    """Train to the end of the recipe, resuming from the state folder if it holds a state.
 
-    Raises ValueError or OSError with what is wrong with a file or the recipe.
+    Raises ValueError or OSError that says what is wrong with a file or the recipe.
     """
     pairs, dev = language_pairs(task.data, recipe, "train"), language_pairs(task.data, recipe, "dev")
     tables = further_pairs(task.more, recipe)
@@ -137,7 +139,7 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
 
 
 def language_pairs(folder: Path, recipe: Recipe, split: str) -> Pairs:
-    """Read the pairs of every language that the recipe trains, of one split. Raises ValueError where there are none."""
+    """Read the pairs of one split for every language of the recipe. Raises ValueError if a language has no pairs."""
     pairs = {to: read_pairs(folder / f"en-{to}.{split}.tsv.gz") for to in recipe.languages}
     if missing := [to for to, of_language in pairs.items() if not of_language]:
         raise ValueError(f"en-{missing[0]}.{split}.tsv.gz holds no pairs: there is nothing to learn or to score with.")
@@ -145,8 +147,9 @@ def language_pairs(folder: Path, recipe: Recipe, split: str) -> Pairs:
 
 
 def further_pairs(folders: Sequence[Path], recipe: Recipe) -> dict[str, Pairs]:
-    """Read the recipe's further tables by name, out of the first folder that has each, with the pairs of the languages
-    that the recipe trains.
+    """Read the recipe's further tables by name, for the languages of the recipe.
+
+    Each table is read from the first folder that has it.
     """
     tables = {name: read_table(_first_file(folders, f"{name}.tsv")) for name in recipe.more}
     return {
@@ -159,7 +162,7 @@ def _first_file(folders: Sequence[Path], name: str) -> Path:
 
 
 def _trainer(task: Task, recipe: Recipe, codec: TranslatorTokenizer, share: Share) -> Trainer:
-    """Make a trainer where the run stands: at its saved state, at the model that it begins with, or at chance."""
+    """Return a trainer at the run's saved state, or with the weights of the initial model, or with random weights."""
     config = ModelConfig(
         codec.vocab_size, recipe.d_model, recipe.n_heads, recipe.n_layers, recipe.d_ff, pad_id=codec.pad_id
     )
@@ -187,7 +190,7 @@ def _english(*tables: Pairs) -> set[str]:
 def _watch(
     task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, lines: tuple[WatchedLine, ...]
 ) -> TrainingWatch:
-    """Make the watch of the checkpoints, which has recorded already where the run begins or goes on."""
+    """Return the watch of the run's checkpoints; it already holds a snapshot of the current step."""
     held_out = [Corpus.encode(codec, pairs[: task.dev], to, repeat=1) for to, pairs in dev.items()]
     watch = TrainingWatch(task.state / RECORDING, lines, trainer.model.config, held_out)
     if trainer.step:
@@ -199,7 +202,7 @@ def _watch(
 
 
 def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, watch: TrainingWatch | None) -> str:
-    """Write the checkpoint, translate with it, look at it, and log a line of scores."""
+    """Write the checkpoint, translate with it, record it, and log a line of scores."""
     translator, out = _translator(trainer, codec), task.state / "checkpoint"
     checkpoint.save(translator.model, out)
     codec.save(out / "tokenizer.json")

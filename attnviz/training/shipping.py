@@ -1,4 +1,4 @@
-"""From a training run's folder to a model of the catalogue: weights, tokenizer, config with its measures, and card."""
+"""Make a model for the catalogue from a training run: weights, tokenizer, card, and a config with measured limits."""
 
 import json
 import random
@@ -19,19 +19,19 @@ from attnviz.transformer import checkpoint
 Pairs = Mapping[str, Sequence[Pair]]  # by language
 
 _READABLE = "short English sentences"
-_LEAST = 0.014  # of ordinary sentences are below `least`; with those of unusual length it is under two in a hundred
-_MOST_LENGTHS, _MOST_TRANSLATED = 20_000, 400  # sentences of a language that are counted, and translated
+_LEAST = 0.014  # share of ordinary sentences below `least`; with those of unusual length, it is under 2 %
+_MOST_LENGTHS, _MOST_TRANSLATED = 20_000, 400  # sentences of a language that are measured, and translated
 
 
 @dataclass(frozen=True)
 class About:
-    """The catalogue's facts about a model: its title, and the head that is shown first, as `kind.layer.head`."""
+    """Facts about a model for the catalogue: its title, and the head that is shown first, as `kind.layer.head`."""
 
     title: str
     start: str = "cross.0.0"
 
     def to_dict(self, languages: tuple[str, ...]) -> dict[str, Any]:
-        """Return them as `config.json` holds them. Raises ValueError for a start that is not `kind.layer.head`."""
+        """Return the facts in the form of `config.json`. Raises ValueError if `start` is not `kind.layer.head`."""
         kind, layer, head = (*self.start.split("."), "", "")[:3]
         if not (layer.isdecimal() and head.isdecimal()):
             raise ValueError(f"--start is kind.layer.head, such as cross.1.2, not {self.start!r}.")
@@ -45,10 +45,10 @@ class About:
 def ship(
     translator: Translator, trained: Path, folder: Path, *, about: About, card: str, learned: Pairs, held_out: Pairs
 ) -> None:
-    """Write a model of the catalogue into `folder`: float16 weights, and `README.md` as its card.
+    """Write a model for the catalogue into `folder`: float16 weights, tokenizer, and `README.md` as its card.
 
-    Its config says what it can read, measured with the weights as they are shipped on pairs that it `learned` from and
-    on those that were `held_out`.
+    The config says which inputs the model can read. This is measured with the shipped weights, on pairs that the model
+    `learned` from and on `held_out` pairs.
     """
     said = about.to_dict(translator.languages)
     checkpoint.save(translator.model, folder, dtype=torch.float16, about=said)
@@ -62,9 +62,7 @@ def ship(
 
 
 def readable_inputs(translator: Translator, learned: Pairs, held_out: Pairs) -> ReadableInputs:
-    """Measure how long the English sentences are that it learned from, and how probable it finds its own translations
-    of others.
-    """
+    """Measure the length of the English training sentences, and the model's log-probability of its own translations."""
     lengths = [
         len(translator.codec.encode_source(text).ids)
         for pairs in learned.values()

@@ -1,4 +1,4 @@
-"""The training loop: batches in, a state on disk out, resumable to the same numbers."""
+"""The training loop: train on batches and save the state, so that a resumed run gives the same results."""
 
 import json
 import pickle
@@ -26,7 +26,9 @@ EMBEDDING = "embedding.weight"
 
 
 class Trainer:
-    """A model, its running average, its optimizer and its place in the data; `share` is its part of the work."""
+    """A model with its running average, optimizer and position in the data; `share` is this worker's part of
+    the work.
+    """
 
     def __init__(self, recipe: Recipe, config: ModelConfig, device: torch.device, share: Share | None = None) -> None:
         self.recipe, self.device, self.share = recipe, device, share or Share()
@@ -38,7 +40,9 @@ class Trainer:
         self.step, self.epoch, self.batch, self.tokens_seen = 0, 0, 0, 0
 
     def begin_from(self, codec: TranslatorTokenizer, teacher: Transformer, its_codec: TranslatorTokenizer) -> None:
-        """Begin with a trained model's weights instead of random ones, as in `warm_start`; before the first step."""
+        """Start with a trained model's weights instead of random ones, as in `warm_start`. Call it before the first
+        step.
+        """
         warm_start(self.model, codec, teacher, its_codec)
         self.average = self._copy()
 
@@ -46,10 +50,11 @@ class Trainer:
         return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
     def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[PairBatch]:
-        """Yield the batches of one worker from the state's position on, epoch after epoch, until the recipe's steps are
-        done; `change` as in `epoch_batches`. The last of an epoch are left out when they do not go round.
+        """Yield one worker's batches from the current position, epoch after epoch, until all steps of the recipe are
+        done.
 
-        Raises ValueError when there are no pairs, or too few for all workers.
+        The last batches of an epoch are skipped if there are not enough for all workers. `change` is that of
+        `epoch_batches`. Raises ValueError if there are no pairs, or too few for all workers.
         """
         if not any(corpus.src and corpus.repeat for corpus in corpora):
             raise ValueError(
@@ -77,7 +82,9 @@ class Trainer:
             self.epoch, self.batch = self.epoch + 1, 0
 
     def learn(self, batch: PairBatch) -> tuple[float, int]:
-        """One optimizer step; returns the mean loss in nats per target token, and the tokens read, by all workers."""
+        """Do one optimizer step; return the mean loss in nats per target token and the number of tokens, over all
+        workers.
+        """
         self.step += 1
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.rate(self.step)
@@ -112,25 +119,27 @@ class Trainer:
 
     @torch.no_grad()
     def _follow(self) -> None:
-        """Move the average towards the weights: `average` of the old, a little faster while the run is young."""
+        """Move the running average towards the weights, a little faster at the beginning of a run."""
         keep = min(self.recipe.average, (1 + self.step) / (10 + self.step))
         parameters: list[Tensor] = [parameter for _, parameter in self.model.named_parameters()]
         averages = list(self.average.values())
         torch._foreach_lerp_(averages, parameters, 1 - keep)  # pyright: ignore[reportPrivateImportUsage]
 
     def averaged_model(self) -> Transformer:
-        """Return a copy of the model with the averaged weights, in eval mode: the one to score and ship."""
+        """Return a copy of the model with the averaged weights, in eval mode, for scoring and shipping."""
         model = Transformer(self.model.config).to(self.device)
         model.load_state_dict(self.average)
         return model.requires_grad_(False).eval()
 
     def save(self, path: Path) -> None:
-        """Write everything that `load` needs to go on as if nothing had happened; never leaves half a file."""
+        """Save everything that `load` needs to resume exactly. The file is replaced at once, so that it is never
+        half-written.
+        """
         state = {
             "model": self.model.state_dict(),
             "average": self.average,
             "optimizer": self.optimizer.state_dict(),
-            "place": (self.step, self.epoch, self.batch, self.tokens_seen),  # as in Place
+            "place": (self.step, self.epoch, self.batch, self.tokens_seen),  # as in TrainingProgress
             "recipe": json.dumps(asdict(self.recipe)),
         }
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -138,9 +147,9 @@ class Trainer:
         path.with_suffix(".part").replace(path)
 
     def load(self, path: Path) -> None:
-        """Go on from a saved state.
+        """Resume from a saved state.
 
-        Raises ValueError when it is broken, or was made with another recipe (steps may differ).
+        Raises ValueError if the state is broken or was made with another recipe (only `steps` may differ).
         """
         state = read_saved(path, self.device)
         then, now = asdict(Recipe(**json.loads(state["recipe"]))), asdict(self.recipe)
@@ -163,8 +172,9 @@ def train(
     checkpoint: Callable[[], None],
     change: Change | None = None,
 ) -> None:
-    """Run to the recipe's end; `report(step, loss, tokens a second)` now and then, `checkpoint()` every `every` steps
-    and at the end.
+    """Train to the end of the recipe.
+
+    `report(step, loss, tokens per second)` is called every 20 steps, `checkpoint()` every `every` steps and at the end.
     """
     losses: list[float] = []
     tokens, since = 0, time.perf_counter()
@@ -190,7 +200,9 @@ def _optimizer(model: Transformer, recipe: Recipe) -> torch.optim.Optimizer:
 
 
 def product_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 where the device multiplies in it; float32 where it would only emulate that, ten times as slowly."""
+    """Return bfloat16 if the device multiplies in it natively, otherwise float32: emulated bfloat16 is ten times
+    slower.
+    """
     if device.type == "cpu":
         fast = any(has for name, has in torch.cpu.get_capabilities().items() if "bf16" in name)
     elif device.type == "cuda":
@@ -201,7 +213,7 @@ def product_dtype(device: torch.device) -> torch.dtype:
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Compute the logits of `CHUNK` positions at a time, with their gradient, so that only its products are kept."""
+    """Cross-entropy of logits that are computed `CHUNK` positions at a time with their gradient, to save memory."""
 
     CHUNK = 256
 
@@ -244,7 +256,7 @@ def smoothed_cross_entropy(
 ) -> Float[Tensor, ""]:
     """Compute the sum over positions of `F.cross_entropy(hidden @ weight^T, labels, label_smoothing=smoothing)`.
 
-    Products are computed in `dtype`, softmax and sums in float32. Leave padded positions out before calling.
+    Products are computed in `dtype`, softmax and sums in float32. Remove padded positions before calling.
     """
     return _ChunkedCrossEntropy.apply(hidden, weight, labels, smoothing, dtype)
 
@@ -253,12 +265,12 @@ def smoothed_cross_entropy(
 def warm_start(
     model: Transformer, codec: TranslatorTokenizer, teacher: Transformer, its_codec: TranslatorTokenizer
 ) -> None:
-    """Copy a trained model's weights into `model`, whose vocabulary may be another.
+    """Copy a trained model's weights into `model`, whose vocabulary may be different.
 
-    A piece that both vocabularies hold keeps its vector; a new one begins as the mean of the pieces that spelled it
-    before, a new language as the mean of the languages there were. Where `model` has more feed-forward units, the
-    additional ones keep their random weights on the way in and write nothing yet (`W_2` is zero), so that both compute
-    the same (Chen et al. 2016, Net2Net). Raises ValueError where the layers do not fit otherwise.
+    A piece in both vocabularies keeps its vector. A new piece starts as the mean of the old pieces that spell it, a new
+    language as the mean of the old languages. If `model` has more feed-forward units, the additional units keep their
+    random input weights and have zero output weights (`W_2`), so that both models compute the same (Chen et al. 2016,
+    Net2Net). Raises ValueError if the layers differ in any other way.
     """
     own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name != EMBEDDING}
     learned = _widen(teacher, model)
@@ -275,7 +287,7 @@ def warm_start(
 
 
 def _widen(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
-    """Return the teacher's weights, with as many feed-forward units as `model` where that one only has more of them."""
+    """Return the teacher's weights, padded to the feed-forward size of `model` if `model` has more units."""
     learned = teacher.state_dict()
     if teacher.config.d_model != model.config.d_model or teacher.config.d_ff >= model.config.d_ff:
         return learned
@@ -289,7 +301,7 @@ def _widen(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """The position of a run."""
+    """The position of a run: its step, epoch, batch, and number of tokens."""
 
     step: int
     epoch: int
@@ -298,7 +310,7 @@ class TrainingProgress:
 
 
 def read_state(path: Path) -> tuple[Recipe, TrainingProgress]:
-    """Recipe and place of a saved state. Raises ValueError when there is none or it is broken."""
+    """Read the recipe and the progress from a saved state. Raises ValueError if the state is missing or broken."""
     if not path.is_file():
         raise ValueError(f"There is no {path.name} in {path.parent.name!r}: train first.")
     state = read_saved(path, torch.device("cpu"))
@@ -306,7 +318,7 @@ def read_state(path: Path) -> tuple[Recipe, TrainingProgress]:
 
 
 def read_saved(path: Path, device: torch.device) -> dict[str, Any]:
-    """Everything that a trainer saved, on `device`. Raises ValueError when it is broken."""
+    """Load everything that a trainer saved, on `device`. Raises ValueError if the file is broken."""
     try:
         return torch.load(path, map_location=device, weights_only=True)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:

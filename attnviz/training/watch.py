@@ -1,7 +1,7 @@
-"""Watching a translator learn: some sentences, traced at every checkpoint, in one file that stays small.
+"""Watch a translator learn: trace some sentences at every checkpoint, and keep the maps in one small file.
 
-The file is a recording that `attnviz.load_recording` opens. It is whole at every moment, and a run that goes on goes
-on with it.
+The file is a recording that `attnviz.load_recording` opens. It is complete after every checkpoint, and a resumed run
+continues it.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,16 +28,17 @@ from attnviz.training.evaluation import Score, mean_loss
 from attnviz.transformer.config import ModelConfig
 
 SENTENCES = ASSETS / "watched.tsv"
-MOST_BYTES = 400_000  # of maps in all, before they are packed: the file has about half as many (measured)
-_LEAST = 8  # moments that there must be room for
+MOST_BYTES = 400_000  # all maps together, before compression, which halves them (measured)
+_LEAST = 8  # smallest number of snapshots that must fit
 
 
 def watched_lines(
     path: Path, languages: Collection[str], codec: TranslatorTokenizer, learned: Collection[str]
 ) -> tuple[WatchedLine, ...]:
-    """Read the sentences of a table (`read_table`), each in one of the `languages` that it has a column of, in turn.
+    """Read the sentences of a table (`read_table`) with their targets, going through `languages` in turn.
 
-    `learned` are the English sentences that are trained on. Raises ValueError for a table that has none of it.
+    `learned` are the English sentences of the training data. Raises ValueError if the table has no sentence in one of
+    the languages, has too many sentences, or has a blank one.
     """
     table = read_table(path)
     found = [to for to in languages if to in table]
@@ -57,10 +58,12 @@ def watched_lines(
 
 
 class TrainingWatch:
-    """The recording of a run, in a file that grows by a moment at each look and is thinned as it does."""
+    """The recording of a run, in a file that gains a snapshot at each checkpoint and is thinned out when it is full."""
 
     def __init__(self, path: Path, lines: tuple[WatchedLine, ...], config: ModelConfig, held_out: list[Corpus]) -> None:
-        """Check the size of a recording. Raises ValueError for sentences so long that few moments of them would fit."""
+        """Check the size of a recording. Raises ValueError if the sentences are so long that too few snapshots would
+        fit.
+        """
         self.path, self.lines, self.config, self.held_out = path, lines, config, held_out
         size = config.n_layers * config.n_heads * sum(_cells(line.sentence) for line in lines)
         self.most = min(MOMENTS, MOST_BYTES // size)
@@ -72,7 +75,9 @@ class TrainingWatch:
         self._moments: list[TranslatorMoment] = []
 
     def resume(self) -> None:
-        """Go on with the file, if there is one. Raises ValueError for a damaged one, or one of other sentences."""
+        """Continue the file, if there is one. Raises ValueError if it is damaged or holds other sentences or another
+        model.
+        """
         if not self.path.is_file():
             return
         try:
@@ -87,13 +92,11 @@ class TrainingWatch:
         self._moments = list(found.moments)
 
     def has(self, step: int) -> bool:
-        """Whether the last look was after this step."""
+        """Whether the latest snapshot was taken after this step."""
         return bool(self._moments) and self._moments[-1].step == step
 
     def look(self, translator: Translator, step: int, scores: Mapping[str, Score]) -> None:
-        """Append what the translator does after `step` updates; later moments in the file, from an abandoned course,
-        are dropped.
-        """
+        """Append a snapshot after `step` updates. Later snapshots in the file, from an abandoned run, are dropped."""
         found = [moment for moment in self._moments if moment.step < step]
         found.append(self._moment(translator, step, scores))
         self._moments = thin_out(found, self.most)
@@ -124,5 +127,5 @@ class TrainingWatch:
 
 
 def _cells(sentence: Sentence) -> int:
-    """Cells of one head's maps, all kinds together."""
+    """Return the number of cells in one head's maps, summed over all kinds."""
     return sum(len(sentence.queries(kind)) * len(sentence.keys(kind)) for kind in KINDS)

@@ -1,4 +1,4 @@
-"""Processes that learn together: at every step each reads a batch of its own, and all move by the mean gradient."""
+"""Train in several processes: at every step each process reads its own batch, and all apply the mean gradient."""
 
 import os
 import sys
@@ -17,24 +17,25 @@ from torch.multiprocessing.spawn import spawn
 
 @dataclass(frozen=True)
 class Share:
-    """The number of a worker among `count`. A single worker shares nothing."""
+    """One worker's number `rank` among `count` workers. A single worker has nothing to share."""
 
     rank: int = 0
     count: int = 1
 
     @property
     def leads(self) -> bool:
-        """Whether this is the worker that writes files and reports."""
+        """Whether this worker is the one that writes files and reports."""
         return self.rank == 0
 
     def wait(self) -> None:
-        """Until every worker is here."""
+        """Wait until every worker has called this method."""
         if self.count > 1:
             dist.barrier()
 
     def average(self, gradients: Sequence[Tensor], loss: float, n_target: int, n_tokens: int) -> tuple[float, int]:
-        """Replace the gradients of this worker's mean loss over `n_target` tokens by those of the mean over the
-        tokens of all workers, as if one had read all the batches; returns that mean loss, and all `n_tokens`.
+        """Replace this worker's gradients by the mean over the target tokens of all workers.
+
+        The result is that of one worker with all the batches. Return the mean loss, and the sum of `n_tokens`.
         """
         if self.count == 1:
             return loss, n_tokens
@@ -49,9 +50,9 @@ class Share:
 
 
 def run_in_processes(count: int, work: Callable[[Share], None]) -> None:
-    """Call `work` in `count` processes of this machine, or here when it is one. `work` must be picklable.
+    """Call `work` in `count` processes on this machine, or in this process if `count` is 1. `work` must be picklable.
 
-    Raises ValueError with the sentence of a ValueError, OSError or EOFError in any of them.
+    Raises ValueError with the message of a ValueError, OSError or EOFError in any of the processes.
     """
     if count == 1:
         work(Share())
@@ -76,13 +77,14 @@ def _worker(rank: int, count: int, meeting: Path, complaint: Path, threads: int,
     except (ValueError, OSError, EOFError) as error:
         complaint.write_text(str(error), encoding="utf-8")
         sys.exit(2)
-    except KeyboardInterrupt:  # the parent says it
+    except KeyboardInterrupt:  # the parent reports it
         sys.exit(130)
 
 
 def _end_with_parent() -> None:
-    """End this worker as soon as the process that began it has ended, however that came. PyTorch sends SIGINT then,
-    which is ignored wherever a shell script put the training into the background.
+    """End this worker as soon as its parent process has ended for any reason.
+
+    PyTorch sends SIGINT in this case, which is ignored if a shell script started the training in the background.
     """
     if (parent := parent_process()) is not None:
         parent.join()

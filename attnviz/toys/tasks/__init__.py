@@ -1,1 +1,1 @@
-"""The tasks that toys learn, such as to reverse a line or to translate into French."""
+"""The tasks that toys learn, such as reversing a line or translating into French."""

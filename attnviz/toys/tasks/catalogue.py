@@ -1,4 +1,4 @@
-"""The tasks there are: translation (`french.py`), letters to reverse or sort, a line said twice, and a sum."""
+"""The list of tasks: translation (`french.py`), reversing or sorting letters, repeating a line, and adding numbers."""
 
 from math import log
 from random import Random
@@ -9,11 +9,11 @@ from attnviz.toys.tasks.task import Defaults, Example, ToyTask, Words
 
 LETTERS = tuple(ascii_lowercase[:16])
 SHORTEST, LONGEST = 3, 10  # letters to reverse or sort
-LENGTH = 12  # letters that are said twice
+LENGTH = 12  # letters of the line that the task "twice" repeats
 
 
 class Reverse(ToyTask):
-    """Three to ten letters, written backwards."""
+    """The task of writing three to ten letters backwards."""
 
     name, title, sample, words = "reverse", "Reverse letters", "c a f e b a d", LETTERS
 
@@ -32,7 +32,7 @@ class Reverse(ToyTask):
 
 
 class Sort(ToyTask):
-    """Three to ten different letters, in the order of the alphabet."""
+    """The task of sorting three to ten different letters."""
 
     name, title, sample, words = "sort", "Sort letters", "g c a k f b n", LETTERS
 
@@ -50,11 +50,11 @@ class Sort(ToyTask):
 
 
 class Twice(ToyTask):
-    """Induction in a decoder alone: given twelve different letters and the first letter of their repeat, which begins
-    anywhere and is read in a circle, write the other eleven.
+    """Induction in a decoder-only model: given twelve different letters and one of them again, write the other eleven.
 
-    If the repeat began where the line begins, the model could copy by position. Elsewhere it needs a head that finds
-    the letter before (Olsson et al. 2022, "In-context Learning and Induction Heads").
+    The answer continues the line after the repeated letter and wraps around at its end. If the repeat always began with
+    the first letter, the model could copy by position. As it is, it needs a head that finds the token before (Olsson et
+    al. 2022, "In-context Learning and Induction Heads").
     """
 
     name, title, sample = "twice", "Say it twice (induction)", "m a t h o l d e r s i k d"
@@ -74,22 +74,26 @@ class Twice(ToyTask):
         return (*line[begun + 1 :], *line[:begun])
 
     def loss_floor(self, pairs: int | None = None) -> float:
-        """Return `floor`; of few pairs, the loss of a model that knows all of them and has to find which one it is."""
+        """Return `floor`, or, for few pairs, the loss of a model that knows all lines and only has to identify the
+        line.
+        """
         return floor(len(self.words), LENGTH) if pairs is None else log(pairs) / (2 * LENGTH)
 
 
 def floor(alphabet: int, length: int) -> float:
-    """Compute the entropy of a line and its repeat, in nats a letter: what an honest loss cannot fall below on average.
+    """Return the entropy of a line and its repeat in nats per letter, which no model without leaks can beat on average.
 
-    The first letter is one of `alphabet`, the second one of those that are left, and so on; the repeat begins at one
-    of `length` places, and the rest of it is certain. All lines are equally likely.
+    The first letter is one of `alphabet`, the second is one of the remaining letters, and so on. The repeat begins at
+    one of `length` positions, and the rest of it is determined. All lines are equally likely.
     """
     line = sum(log(left) for left in range(alphabet - length + 1, alphabet + 1))
     return (line + log(length)) / (2 * length)
 
 
 class Add(ToyTask):
-    """Two numbers of two digits; the sum is written from its last digit on, as one adds by hand: 47+85 is 231."""
+    """The task of adding two numbers of two digits; the sum is written from its last digit on, as by hand: 47+85 is
+    231.
+    """
 
     name, title, sample, words = "add", "Add two numbers", "4 7 + 8 5", (*"0123456789", "+")
     defaults = Defaults(n_heads=4, d_model=64, steps=3_000)
@@ -104,12 +108,12 @@ class Add(ToyTask):
         return tuple(f"{int(parts[0]) + int(parts[1]):03}"[::-1])
 
     def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
-        """Each digit comes from the two above it; the first of the sum, a carry, from those of the tens."""
+        """Return the two digits above each digit of the sum; the carry comes from the tens."""
         columns = ((1, 4), (0, 3), (0, 3))
         return frozenset((place, digit) for place, both in enumerate(columns) for digit in both)
 
     def split_key(self, src: Words) -> Words:
-        """47+85 and 85+47 are one sum."""
+        """Return both numbers in order, because 47+85 and 85+47 are the same sum."""
         first, second = sorted("".join(src).split("+"))
         return (first, second)
 
@@ -118,7 +122,7 @@ TASKS: dict[str, ToyTask] = {task.name: task for task in (French(), Reverse(), S
 
 
 def task(name: str) -> ToyTask:
-    """Return a task by its name. Raises ValueError for another one."""
+    """Return the task with this name. Raises ValueError for an unknown name."""
     if not isinstance(name, str) or name not in TASKS:
         raise ValueError(f"There is no task {str(name)[:40]!r}: there are {', '.join(TASKS)}.")
     return TASKS[name]

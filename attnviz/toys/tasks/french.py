@@ -1,4 +1,4 @@
-"""English to French, in a grammar of 83 words: adjectives that change places, gender, number, agreement.
+"""English to French, in a grammar of 83 words with word order, gender, number and agreement.
 
 "the black dogs see my small car" is "les chiens noirs voient ma petite voiture". There are 338,688 sentences.
 """
@@ -38,8 +38,9 @@ VERBS = (
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun with its determiner and perhaps an adjective, in both languages; `order` says which English word each
-    French one is.
+    """A noun with its determiner and perhaps an adjective, in both languages.
+
+    `order` gives the position of the English word for each French word.
     """
 
     english: Words
@@ -67,7 +68,7 @@ def _phrase(determiner: Words, adjective: tuple | None, noun: Words, gender: int
 
 
 class French(ToyTask):
-    """A translator of sentences that say who sees, follows or loves whom."""
+    """The task of translating sentences that say who sees, follows or loves whom."""
 
     name, title, sample = "french", "English to French", "the black dogs see my small car"
     spaced, held_out = True, 0.15
@@ -81,7 +82,7 @@ class French(ToyTask):
 
     @property
     def n_sentences(self) -> int:
-        """Number of sentences."""
+        """Number of sentences in the grammar."""
         return len(VERBS) * len(self.phrases) ** 2
 
     def draw(self, random: Random) -> Words:
@@ -105,12 +106,12 @@ class French(ToyTask):
         return frozenset(enumerate(places))
 
     def is_clear(self, example: Example) -> bool:
-        """One phrase whose adjective changes places, and one whose adjective stays."""
+        """Check that the adjective changes its position in one phrase and keeps it in the other."""
         parsed = self._parse(example.src)
         return parsed is not None and {parsed[0].order, parsed[2].order} == {(0, 1, 2), (0, 2, 1)}
 
     def is_grammatical(self, tgt: Words) -> bool:
-        """Check whether words are a French sentence of this grammar."""
+        """Check whether words form a French sentence of this grammar."""
         for place, word in enumerate(tgt):
             numbers = [many for _, _, *forms in VERBS for many in (0, 1) if forms[many] == word]
             if numbers:

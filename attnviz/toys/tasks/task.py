@@ -1,4 +1,4 @@
-"""Tasks that toys learn: how lines are drawn, the right answers, and the lines that training never sees."""
+"""The base class of toy tasks: how lines are drawn, their correct answers, and the lines that training never sees."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Example:
-    """A line: what is given, and what is to be written. A decoder alone is given `src` as its prompt."""
+    """A line: the given words `src` and the words to write, `tgt`. A decoder-only toy gets `src` as its prompt."""
 
     src: Words
     tgt: Words
@@ -20,9 +20,9 @@ class Example:
 
 @dataclass(frozen=True)
 class Defaults:
-    """Sizes and schedule with which a task is learned within some seconds (measured over five seeds each).
+    """Sizes and schedule with which a task is learned within a few seconds (measured over five seeds each).
 
-    The learning rate rises over `warm_up` steps and falls to nothing over the last share `decay` of them.
+    The learning rate rises over `warm_up` steps and falls to zero over the last share `decay` of the steps.
     """
 
     n_layers: int = 1
@@ -36,13 +36,14 @@ class Defaults:
 
 
 class ToyTask(ABC):
-    """A task. `words` is its vocabulary, `spaced` whether its words are typed with spaces between them or are single
-    characters. `held_out` is the share of lines that is kept from training: which ones, a hash of the line decides.
+    """A task. `words` is its vocabulary; `spaced` says whether words are typed with spaces or are single characters.
+
+    `held_out` is the share of lines that training never sees; a hash of the line decides which lines these are.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    sample: ClassVar[str]  # a line to begin with, as a visitor types it
+    sample: ClassVar[str]  # an example line, as a visitor would type it
     words: Words
     spaced: ClassVar[bool] = False
     is_decoder_only: ClassVar[bool] = False
@@ -51,24 +52,26 @@ class ToyTask(ABC):
 
     @abstractmethod
     def draw(self, random: Random) -> Words:
-        """Draw the given words of a line, evenly."""
+        """Draw the given words of a random line, all lines with equal probability."""
 
     @abstractmethod
     def answer(self, src: Words) -> Words | None:
-        """Return the right answer to a line; None for words that are no line of this task."""
+        """Return the correct answer to a line, or None for words that are not a line of this task."""
 
     def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
-        """Return pairs of places (in `tgt`, in `src`): the words of the given line that a written word comes from."""
+        """Return pairs of positions (in `tgt`, in `src`) that say from which given words a written word comes."""
         return frozenset()
 
     def loss_floor(self, pairs: int | None = None) -> float | None:
-        """Return the bound that no honest loss stays below on average, in nats a token, learned from so many pairs
-        (None: from all lines that are drawn); None where the task has none worth drawing.
+        """Return the loss, in nats per token, that no model without leaks can beat on average, or None if it is not
+        known.
+
+        `pairs` is the number of lines in training; None means all.
         """
         return None
 
     def split_key(self, src: Words) -> Words:
-        """Return the words whose hash decides whether a line is held out: lines of one meaning share them."""
+        """Return the words whose hash decides whether a line is held out; lines with the same meaning share them."""
         return src
 
     def is_held_out(self, src: Words) -> bool:
@@ -77,11 +80,11 @@ class ToyTask(ABC):
         return int.from_bytes(digest, "little") < self.held_out * 2**32
 
     def is_clear(self, example: Example) -> bool:
-        """Check whether a line is fit for being watched: neither too short to show anything nor too long."""
+        """Check whether a line is suitable for watching: not too short and not too long."""
         return True
 
     def example(self, random: Random, *, held_out: bool) -> Example:
-        """Draw a line of the one or the other side of the split."""
+        """Draw a line, held out or not."""
         while self.is_held_out(src := self.draw(random)) is not held_out:
             pass
         tgt = self.answer(src)
@@ -90,9 +93,9 @@ class ToyTask(ABC):
 
 
 def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear: bool = False) -> list[Example]:
-    """Draw so many different lines of one side of the split; `clear` ones only, if asked.
+    """Draw `count` different lines, held out or not; with `clear`, only lines that are suitable for watching.
 
-    Raises ValueError where there are not so many.
+    Raises ValueError if there are not enough lines.
     """
     found: dict[Words, Example] = {}
     for _ in range(50 * count + 1_000):
@@ -105,5 +108,5 @@ def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear
 
 
 def share(found: Sequence[bool]) -> float:
-    """Compute the share of true values, 0 to 1; 0 of none."""
+    """Return the share of true values, 0 to 1; 0 for an empty list."""
     return sum(found) / len(found) if found else 0.0

@@ -1,1 +1,1 @@
-"""The recording of the translator's training, in the form of a toy's."""
+"""Recordings of a translator's training, in the same form as a toy's."""

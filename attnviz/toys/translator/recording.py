@@ -1,7 +1,7 @@
-"""The training of a translator, moment by moment: how every head looked at some sentences, and what it wrote for them.
+"""The recording of a translator's training: at each snapshot, all heads' maps of some sentences, and its translations.
 
-Targets are given, the same at every moment, so that each map keeps its rows; what the model itself would have written
-stands beside them.
+The targets are given and stay the same, so that the rows of the maps stay the same; the model's own translations are
+recorded separately.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,9 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True)
 class WatchedLine:
-    """A sentence and its given target, in language `to`; `learned` where training sees the English sentence too."""
+    """A sentence and its given target in language `to`; `learned` says whether the English sentence is in the training
+    data.
+    """
 
     to: str
     sentence: Sentence
@@ -24,8 +26,10 @@ class WatchedLine:
 
 @dataclass(frozen=True, eq=False)
 class TranslatorMoment:
-    """A training as it stands after `step` updates: `held_out_loss` in nats a token, `scores` by name, and for each
-    line its maps, kind -> `(layers, heads, q_len, k_len)` uint8, 255 being 1, and what was written.
+    """A snapshot of a training after `step` updates.
+
+    `held_out_loss` is in nats per token, `scores` are by name, and for each line there are its maps, kind -> `(layers,
+    heads, q_len, k_len)` uint8 with 255 for weight 1, and the model's own translation.
     """
 
     step: int
@@ -37,12 +41,13 @@ class TranslatorMoment:
 
 @dataclass(frozen=True, eq=False)
 class TranslatorRecording:
-    """The record of a translator's training. `moments` below is the number of times that it was looked at.
+    """The recording of a translator's training; `moments` below is the number of snapshots.
 
-    steps: the updates before each moment. held_out_loss `(moments,)` float32: of dev pairs on the teacher's prefix, in
-    nats a token. scores: name -> `(moments,)` float32, such as `chrf.fr`, 0 to 100, of greedy translations of dev
-    sentences. maps: for each line, kind -> `(moments, layers, heads, q_len, k_len)` uint8, 255 being 1. wrote: for each
-    moment, what the model wrote for each line, greedily. All of it by the averaged weights, which a checkpoint holds.
+    steps: the updates before each snapshot. held_out_loss `(moments,)` float32: teacher-forced loss on dev pairs, in
+    nats per token. scores: name -> `(moments,)` float32, such as `chrf.fr`, 0 to 100, for greedy translations of dev
+    sentences. maps: for each line, kind -> `(moments, layers, heads, q_len, k_len)` uint8 with 255 for weight 1. wrote:
+    for each snapshot, the model's greedy translation of each line. All values belong to the averaged weights, which a
+    checkpoint holds.
     """
 
     lines: tuple[WatchedLine, ...]
@@ -55,16 +60,16 @@ class TranslatorRecording:
 
     @property
     def guess(self) -> float:
-        """The loss of a model that has learned nothing and guesses evenly, in nats: ln of how many ids there are."""
+        """The loss of uniform guessing in nats: the logarithm of the number of ids."""
         return float(np.log(self.vocab_size))
 
     @property
     def moments(self) -> tuple[TranslatorMoment, ...]:
-        """Moment by moment."""
+        """The snapshots, in order."""
         return tuple(self._moment(at) for at in range(len(self.steps)))
 
     def answers_at(self, moment: int) -> tuple[str, ...]:
-        """Return the translations of the watched lines at a moment."""
+        """Return the translations of the watched lines at snapshot number `moment`."""
         return self.wrote[moment]
 
     def _moment(self, at: int) -> TranslatorMoment:
@@ -80,7 +85,7 @@ class TranslatorRecording:
 def translator_recording(
     lines: tuple[WatchedLine, ...], vocab_size: int, found: Sequence[TranslatorMoment]
 ) -> TranslatorRecording:
-    """Make a recording of these moments, of which there is one at least."""
+    """Return a recording of these snapshots, of which there must be at least one."""
     return TranslatorRecording(
         lines,
         vocab_size,
@@ -96,10 +101,10 @@ def translator_recording(
 
 
 def thin_out(found: Sequence[TranslatorMoment], most: int) -> list[TranslatorMoment]:
-    """So many moments at most, the first and the last among them.
+    """Return at most `most` snapshots, including the first and the last.
 
-    Again and again the moment goes whose neighbours are nearest to each other; of equals the last, because most
-    happens at the beginning. So a recording that grows by one moment at a time stays even.
+    Repeatedly drop the snapshot whose neighbours are closest to each other; of equals the last one, because most
+    happens at the beginning. This keeps a growing recording evenly spaced.
     """
     kept = list(found)
     while len(kept) > max(most, 2):

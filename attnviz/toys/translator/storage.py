@@ -3,10 +3,10 @@
 | key | what | shape |
 | --- | --- | --- |
 | `format_version` | 1 | `()` |
-| `meta` | JSON in UTF-8: under `translator` the lines with all token fields, what was written, and the vocabulary's size | bytes |
-| `steps` | updates before each moment | `(moments,)` uint32 |
-| `held_out_loss` | on the teacher's prefix, in nats a token | `(moments,)` float32 |
-| `scores.<name>` | such as `chrf.fr`, 0 to 100 | `(moments,)` float32 |
+| `meta` | JSON in UTF-8: under `translator` the lines with all token fields, the translations, and the vocabulary's size | bytes |
+| `steps` | updates before each snapshot | `(moments,)` uint32 |
+| `held_out_loss` | teacher-forced loss, in nats per token | `(moments,)` float32 |
+| `scores.<name>` | scores such as `chrf.fr`, 0 to 100 | `(moments,)` float32 |
 | `changes.<line>.<kind>` | maps in 8 bits, as `attnviz.toys.packing` writes them; lines count from 0 | `(layers, heads, q_len, k_len, moments)` uint8 |
 """  # noqa: E501 - a table
 
@@ -28,7 +28,7 @@ _SCORE = re.compile(r"(bleu|chrf)\.[\w-]{1,20}")
 
 
 def arrays_of(recording: TranslatorRecording) -> dict[str, Any]:
-    """Return the arrays that a file of a recording holds."""
+    """Return the arrays that a recording's file holds."""
     said = {
         "vocab_size": recording.vocab_size,
         "lines": [asdict(line) for line in recording.lines],
@@ -47,7 +47,9 @@ def arrays_of(recording: TranslatorRecording) -> dict[str, Any]:
 
 
 def recording_of(arrays: dict[str, np.ndarray], said: Any) -> TranslatorRecording:
-    """Read the recording in a file's arrays and its meta. Raises ValueError, or what missing keys raise."""
+    """Read a recording from a file's arrays and its meta. Raises ValueError, and KeyError and the like for missing
+    parts.
+    """
     require(0 < len(said["lines"]) <= MOST_LINES, f"it watches {len(said['lines'])} lines")
     lines = tuple(_line(line) for line in said["lines"])
     found = TranslatorRecording(
@@ -73,12 +75,12 @@ def _line(said: dict[str, Any]) -> WatchedLine:
 
 
 def _is_typed(said: dict[str, Any], kind: type) -> bool:
-    """Whether texts are texts and numbers are numbers, as the fields of a dataclass say."""
+    """Check whether values have the types str, int and bool that a dataclass declares for its fields."""
     return all(type(said[field.name]) is field.type for field in fields(kind) if field.type in (str, int, bool))
 
 
 def _check(found: TranslatorRecording) -> None:
-    """Check a recording. Raises ValueError for arrays that no training leaves."""
+    """Raise ValueError if the arrays cannot come from a translator's training."""
     moments = len(found.steps)
     require(moments >= 1 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")
     require(
