@@ -1,4 +1,4 @@
-"""The feature Decoding: a target written step by step, held against the one pass of training.
+"""The feature Decoding: compare a target that is written step by step with the single pass of training.
 
-Decoding knows analysis, kit and models. It knows no other feature; Streamlit is only in `page/`.
+It may import analysis, kit and models, but no other feature. Only `page/` imports Streamlit.
 """

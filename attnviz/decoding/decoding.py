@@ -1,4 +1,4 @@
-"""A decoding as a page or a notebook asks for it: every option, and the run that they ask of a model."""
+"""The options of a decoding, as a page or notebook gives them, and the run that they request from a model."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
@@ -48,7 +48,7 @@ MAX_IDS = 500  # characters of the untrained experiment's ids
 
 @dataclass(frozen=True)
 class Number:
-    """The range of a number, and the step of its field."""
+    """The range of a numeric option, and the step size of its input field."""
 
     low: float
     high: float
@@ -78,7 +78,7 @@ def _ranged_field(name: str, default: float) -> Any:
 
 @dataclass(frozen=True)
 class DecodingState(PageState):
-    """Every option of the page. `top_k` 0 and `top_p` 1 cut nothing; `step` None is the last one."""
+    """All options of the page. `top_k` 0 and `top_p` 1 mean no truncation; `step` None means the last step."""
 
     way: str = choice("cached", WAYS)
     choose: str = choice("greedy", CHOICES)
@@ -104,25 +104,27 @@ class DecodingState(PageState):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it steps, chooses and trains as the page opens."""
+        """Whether stepping, choice of tokens and loss have their default options."""
         return all(getattr(self, name) == _HEALTHY[name] for name in ("way", "choose", "seed", "smoothing", "padding"))
 
     @property
     def broken_switches(self) -> tuple[str, ...]:
-        """Names of the switches that are not as they should be."""
+        """Names of the switches that are set to break the decoding."""
         return tuple(
             name for name in ("causal", "dropout", "dtype", "restart") if getattr(self, name) != _HEALTHY[name]
         )
 
     def to_params(self) -> dict[str, str]:
-        """Write every option as the text that a link carries; of the untrained experiment only while it is shown."""
+        """Return every option as an address parameter; options of the untrained experiment only while it is shown."""
         texts = write(self)
         if self.more == "experiment":
             return texts
         return {name: chosen for name, chosen in texts.items() if not name.startswith("ids_")}
 
     def computed_options(self) -> "DecodingState":
-        """Reset all options that change no computed number: where the reader looks, and the part shown below."""
+        """Return the state with defaults for all options that change no computed value: what is in view, and
+        the part shown below.
+        """
         return replace(self, **{name: _HEALTHY[name] for name in _LOOKED_AT})
 
 
@@ -134,9 +136,9 @@ START = DecodingState()
 def view_of(
     params: Mapping[str, str], n_layers: int, n_heads: int, start: Mapping[str, Any]
 ) -> tuple[DecodingState, tuple[Problem, ...]]:
-    """Read the options that texts ask for, with a sentence for each text that cannot be followed.
+    """Parse the options from address parameters, and return them with a message for each invalid one.
 
-    `start` says where the model starts. Options of another way of choosing are not read.
+    `start` has the model's initial values. Options that belong to another choice of tokens are ignored.
     """
     unused = {name for choice, names in OF_CHOICE.items() if choice != params.get("choose") for name in names}
     asked = {name: chosen for name, chosen in params.items() if name not in unused}
@@ -145,7 +147,9 @@ def view_of(
 
 @dataclass(frozen=True)
 class DecodingInput:
-    """The source, prompt or conversation to decode, its language, and how many tokens follow a prompt."""
+    """The source, prompt or conversation to decode, the target language, and the number of tokens to write
+    after a prompt.
+    """
 
     src: str
     to: str = ""
@@ -163,12 +167,12 @@ def run_decoding(
     work: Cancellable = TO_THE_END,
     rows: DecodingRows | None = None,
 ) -> Decoded:
-    """Step through a run's sentence as `state` asks, and hold the steps against one pass.
+    """Decode a run's sentence step by step as `state` asks, and compare the steps with one pass.
 
-    `asked` are the words that the trace was made from, if these are not its own texts: a prompt with its continuation.
-    `stepping` is `copy_in_dtype(model, state.dtype)`, made here by default. `work` is told of each step and pass.
-    The steps are added to `rows`, if given; if `work` has been stopped, the steps that are already there are compared.
-    Raises ValueError with one sentence.
+    `asked` is the input of the trace if it differs from the trace's texts, as for a prompt with its continuation.
+    `stepping` is `copy_in_dtype(model, state.dtype)`, made here by default. `work` receives the progress of the steps
+    and passes. The steps are added to `rows`, if given; if `work` was stopped, the steps made so far are compared.
+    Raise ValueError with a message of one sentence.
     """
     asked = asked or DecodingInput(trace.src_text or trace.tgt_text, trace.to)
     if isinstance(model, Translator):
@@ -186,7 +190,7 @@ def run_decoding(
 
 
 def copy_in_dtype(model: Model, dtype: str) -> Model:
-    """Return the model that steps, in that type: a copy of a translator of another type; a checkpoint keeps its own."""
+    """Return the model for the steps in this dtype: a copy of a translator. A checkpoint keeps its own dtype."""
     if dtype == "float32" or not isinstance(model, Translator):
         return model
     return model.copy_in_dtype(getattr(torch, dtype))
@@ -195,7 +199,10 @@ def copy_in_dtype(model: Model, dtype: str) -> Model:
 def _translator_decoding(
     model: Translator, stepping: Translator, asked: DecodingInput, trace: Trace, state: DecodingState
 ) -> Decoding:
-    """Plan steps and passes of a translator. Training stays in its own type; a coarser one is for the steps alone."""
+    """Plan the steps and passes of a translator.
+
+    The training pass keeps the model's dtype; a coarser dtype applies only to the steps.
+    """
     ids = tuple(token.id for token in trace.sentences[0].tgt)
     changes = CheckedInterventions.check(trace.interventions, model.shapes, model.model_id)
     plan = replace(_plan(model, asked, ids, state), changes=changes)
@@ -239,10 +246,10 @@ def _choose(model: Model, state: DecodingState) -> Choose:
 
 
 def _checkpoint_decoding(model: Model, asked: DecodingInput, trace: Trace, state: DecodingState) -> Decoding:
-    """Plan steps and passes of a checkpoint: its own stepping, on transformers' cache. Raises ValueError for a model
-    that does not write.
+    """Plan the steps and passes of a checkpoint, with its own stepping and transformers' cache.
 
-    No token counts as padding: a checkpoint may end its texts with the id that it pads with.
+    No token counts as padding, because a checkpoint may end its texts with its padding id. Raise ValueError for a model
+    that writes no text.
     """
     if not model.writes:
         raise ValueError(NO_WRITER)
@@ -258,7 +265,7 @@ def _checkpoint_decoding(model: Model, asked: DecodingInput, trace: Trace, state
 
 
 def _steps(model: Model, asked: DecodingInput, trace: Trace, state: DecodingState, choose: Choose) -> Iterator[Step]:
-    """Feed a prompt and continue it, or write a target; or feed all that training read."""
+    """Return the steps that continue a prompt, write a target, or are fed the whole training target."""
     how = {"cached": state.way != "recomputed", "choose": choose, "interventions": trace.interventions}
     if state.way == "teacher":
         how["tgt_in"] = tuple(token.id for token in trace.sentences[0].tgt_in)
@@ -273,6 +280,6 @@ def _steps(model: Model, asked: DecodingInput, trace: Trace, state: DecodingStat
 
 
 def _stepped_through(trace: Trace, made: DecodingRecord) -> Trace:
-    """Put the tokens that were stepped through in the place of the trace's own."""
+    """Return the trace with its target replaced by the tokens of the steps."""
     sentence = replace(trace.sentences[0], tgt=(*made.fed, made.chosen[-1]), cut=False)
     return replace(trace, sentences=(sentence,))

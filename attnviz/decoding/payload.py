@@ -1,6 +1,6 @@
-"""The data of the Stepper component: the training table, every step of a decoding, and the rows that they computed.
+"""Data for the Stepper component: the training table, every decoding step, and the attention rows of the steps.
 
-Laid out as `attnviz.kit.wire` says: a header of labels and numbers, then the maps in float32.
+`attnviz.kit.wire` describes the layout: a header of labels and values, then the maps in float32.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_
 
 @dataclass(frozen=True)
 class Training:
-    """The left side: rows of `attnviz.decoding.numbers.loss_table`, their mean, and sentences to stand below."""
+    """Data for the left side: the rows of `attnviz.decoding.numbers.loss_table`, their mean loss, and remarks below."""
 
     rows: Sequence[Mapping[str, Any]]
     mean: float
@@ -39,10 +39,13 @@ class Training:
 
 @dataclass(frozen=True)
 class Inference:
-    """The right side: what each step would write next `(text, probability, drawn, id, piece)`, likeliest first; the
-    teacher's tokens that the choices are held against; a beam's hypotheses `(text, log-probability, score, ended,
-    kept)`; the way of stepping as `(words, term)`, each with the term that defines it; what one pass over the same
-    tokens computed; whether a step can be opened on Heads; and a conversation's turns, as spans of what goes in.
+    """Data for the right side of the Stepper.
+
+    `candidates` are each step's most probable tokens as `(text, probability, drawn, id, piece)`. `teacher` are the
+    target's tokens, with which the choices are compared. `hypotheses` are those of a beam search, `(text,
+    log-probability, score, ended, kept)`. `way` says how the steps were made, as pairs of words and the term that
+    defines them. `passed` are the attention maps of one pass over the same tokens. `opens` says whether a step can be
+    opened on the page Heads. `spans` are the conversation turns among the inputs.
     """
 
     candidates: Sequence[Sequence[tuple[str, float, float, int, str]]]
@@ -57,9 +60,9 @@ class Inference:
 def stepper_payload(
     training: Training, made: DecodingRecord, inference: Inference, *, view: Mapping[str, Any], budget: int = BUDGET
 ) -> Payload:
-    """Pack what the Stepper component draws.
+    """Pack the data that the Stepper component draws.
 
-    `view` holds step, layer and head ("mean" or a number); what does not fit falls back to the first.
+    `view` has step, layer and head ("mean" or a number); invalid values fall back to the first.
     """
     blobs, view = Blobs(), _fit(view, made)
     only = (
@@ -87,21 +90,23 @@ def stepper_payload(
 
 
 def fork_step(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:
-    """Find the first step after which another token goes in than the teacher's; None where there is none.
+    """Return the first step after which the next input differs from the teacher's token; None if there is none.
 
-    Of a prompt, or a teacher's prefix, the next token goes in whatever the model has chosen.
+    For a prompt or a teacher's prefix, the next token goes in regardless of what the model chose.
     """
     pairs = zip((*made.fed[1:], made.chosen[-1]), teacher, strict=False)
     return next((step for step, (own, given) in enumerate(pairs) if own.id != given.id), None)
 
 
 def _order(made: DecodingRecord) -> list[Kind]:
-    """Order kinds, the decoder's first: a step adds to them; the encoder's map was there before the first step."""
+    """Return the attention kinds, the decoder's first, because steps add rows to them but not to the encoder's map."""
     return sorted(made.attn, key=lambda kind: kind == "encoder_self")
 
 
 def _maps(made: DecodingRecord, inference: Inference) -> Iterator[tuple[Kind, Tensor, bool]]:
-    """List maps as they stand, a pass left of its steps: kind, numbers, whether a pass made them."""
+    """Yield the maps in display order: kind, values, and whether they come from the pass, whose map precedes
+    the steps' map.
+    """
     for kind in _order(made):
         if kind in inference.passed:
             yield kind, inference.passed[kind], True
@@ -137,14 +142,16 @@ def _kind(
 
 
 def _spans(kind: Kind, spans: Sequence[Span]) -> dict[str, Any]:
-    """Return turns along a kind's rows and columns; nothing for a text without them."""
+    """Return the conversation turns along a kind's rows and columns; {} for a text without turns."""
     told = told_spans(spans)
     along = {"row_spans": told if kind != "encoder_self" else [], "spans": told if kind == "decoder_self" else []}
     return {name: bands for name, bands in along.items() if bands}
 
 
 def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
-    """Return the map in view, or the mean, `(rows, cols)`; zeros, not drawn, where the kind has no such head."""
+    """Return the map in view, or the mean map, `(rows, cols)`; zeros, which are not drawn, if the kind has no
+    such head.
+    """
     layer, head = view["layer"], view["head"]
     if any(at != "mean" and at >= count for at, count in zip((layer, head), maps.shape, strict=False)):
         return maps.new_zeros(maps.shape[2:])

@@ -1,4 +1,4 @@
-"""Training and decoding side by side: the training table on the left, every step of a decoding on the right."""
+"""Picture of training and decoding side by side: the table of losses on the left, every decoding step on the right."""
 
 from dataclasses import replace
 
@@ -20,11 +20,11 @@ HYPOTHESES = 6  # of a beam, at each step
 def stepper(
     model: Model, trace: Trace, state: DecodingState = START, *, run: Decoded | None = None, most: int = BUDGET
 ) -> Payload:
-    """Draw a run's training pass beside its decoding; `run` is that of `run_decoding`, made here if left out.
+    """Return the picture of a run's training pass beside its decoding.
 
-    Up to `most` bytes of maps are sent at once; of more, those of the head in focus.
-
-    Raises ValueError with one sentence for a model that does not write.
+    `run` comes from `run_decoding`, which is called if it is omitted. If all maps take at most `most` bytes, all are
+    sent at once; otherwise only those of the head in focus. Raise ValueError with a message of one sentence for a model
+    that writes no text.
     """
     run = run or run_decoding(model, trace, state)
     view = {"step": state.step, "layer": state.layer, "head": state.head}
@@ -33,12 +33,14 @@ def stepper(
 
 
 def can_open_heads(model: Model, trace: Trace, run: Decoded) -> bool:
-    """Check whether Heads shows what was stepped through: of a prompt it shows the greedy continuation alone."""
+    """Return whether the page Heads can show the decoded sentence; for a prompt it shows only the greedy
+    continuation.
+    """
     return model.inputs.takes_target or is_target(run, trace)
 
 
 def is_target(run: Decoded, trace: Trace) -> bool:
-    """Check whether the steps wrote the target that the training pass was given."""
+    """Return whether the steps wrote the same target that the training pass was given."""
     made = run.made
     return tuple(token.id for token in trace.sentences[0].tgt)[: len(made.fed)] == made.ids[: len(made.fed)]
 
@@ -86,7 +88,7 @@ def _inference(model: Model, trace: Trace, state: DecodingState, run: Decoded) -
 
 
 def _spans_of(trace: Trace, length: int) -> tuple[Span, ...]:
-    """Return a conversation's turns among the tokens that go in; the last one goes on for as long as it is written."""
+    """Return the conversation turns among the input tokens; the last turn extends over the tokens written so far."""
     sentence = trace.sentences[0]
     spans = sentence.spans
     if spans and spans[-1].end == len(sentence.tgt):
@@ -100,12 +102,14 @@ def _candidate(model: Model, token: NextToken) -> tuple[str, float, float, int, 
 
 
 def _was_cut(model: Model, state: DecodingState, chosen: list[int]) -> bool:
-    """Check whether a limit of ours ended it; after a prompt the reader says how many tokens are written."""
+    """Return whether our length limit ended the text. For a prompt the visitor sets the limit, so it does not count."""
     return model.inputs.takes_target and state.way != "teacher" and chosen[-1] not in model.vocabulary.ends
 
 
 def _way(state: DecodingState, made: DecodingRecord, was_cut: bool, *, has_cache: bool) -> list[tuple[str, str]]:
-    """Say how it was decoded, and whether a limit ended it: words, each with the term that defines them."""
+    """Describe how the text was decoded and whether a limit ended it, as pairs of words and the term that
+    defines them.
+    """
     parts = [(WAYS[state.way], WAYS[state.way])]
     if state.way == "cached" and made.recomputes:
         recomputed = WAYS["recomputed"]

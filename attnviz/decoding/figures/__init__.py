@@ -1,1 +1,1 @@
-"""Charts and tables of Decoding. Plotly is used here."""
+"""Charts and tables of Decoding, drawn with Plotly or as HTML."""

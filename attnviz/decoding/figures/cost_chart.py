@@ -1,4 +1,4 @@
-"""The cost of the three ways as the target grows: seconds and multiply-adds, side by side."""
+"""Charts of the cost of three ways to decode as the target gets longer: seconds, and multiply-adds."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ _LOOKS = {
 
 @dataclass(frozen=True)
 class _CostPanel:
-    """One of the two panels: its column, its title, and its unit."""
+    """One of the two panels: its column in the table, its title and its unit."""
 
     column: str
     title: str
@@ -38,8 +38,8 @@ _PANELS = (
 def cost_chart(costs: pd.DataFrame, *, theme: str = "light") -> go.Figure:
     """Draw lines over target length: measured milliseconds on the left, counted multiply-adds on the right.
 
-    `costs` has columns way, length, multiply_adds, and seconds where they were measured; without them only what is
-    counted is drawn.
+    `costs` has the columns way, length, multiply_adds, and seconds if they were measured; otherwise only the right
+    panel is drawn.
     """
     look = colour.theme(theme)
     shown = [each for each in _PANELS if each.column in costs]

@@ -1,4 +1,4 @@
-"""The prefixes of an untrained model's target as printed tensors: HTML that holds numbers only."""
+"""HTML of the outputs of an untrained model for each prefix of its target. It contains only numbers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -8,41 +8,43 @@ if TYPE_CHECKING:
 
 
 class PrefixLike(Protocol):
-    """The printed numbers of a prefix: see `attnviz.decoding.numbers.prefix_experiment.Prefix`."""
+    """The outputs for one prefix; see `attnviz.decoding.numbers.prefix_experiment.Prefix`."""
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The target ids of the input."""
+        """The target ids of the prefix."""
         ...
 
     @property
     def theirs(self) -> "Tensor":
-        """PyTorch's rows."""
+        """Output rows of PyTorch's model."""
         ...
 
     @property
     def ours(self) -> "Tensor":
-        """Our rows."""
+        """Output rows of our model."""
         ...
 
     @property
     def theirs_equal(self) -> "Tensor":
-        """True for PyTorch's rows that equal those of the prefix before."""
+        """True for PyTorch's rows that equal those of the previous prefix."""
         ...
 
     @property
     def ours_equal(self) -> "Tensor":
-        """True for our rows that equal those of the prefix before."""
+        """True for our rows that equal those of the previous prefix."""
         ...
 
     @property
     def difference(self) -> float:
-        """max |Δ| between the two."""
+        """Maximum |Δ| between PyTorch's rows and ours."""
         ...
 
 
 def prefix_rows(prefixes: Sequence[PrefixLike]) -> str:
-    """Print a block for each prefix: its ids, PyTorch's rows and ours, equal rows marked, and their difference."""
+    """Return a block for each prefix: its ids, PyTorch's rows and our rows, with equal rows marked, and their
+    difference.
+    """
     return "<div class='prefix-blocks'>" + "".join(_block(prefix) for prefix in prefixes) + "</div>"
 
 

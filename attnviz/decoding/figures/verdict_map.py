@@ -1,4 +1,4 @@
-"""The verdict as a figure: each difference as a share of the tolerance for rounding, on a log scale."""
+"""Chart of the verdict: each difference between steps and pass as a share of its rounding tolerance, on a log scale."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,8 +26,9 @@ _OVER = "#e0662b"
 
 @dataclass(frozen=True)
 class _StackPanel:
-    """One stack's part of the table: deltas, tolerances, their shares and whether they break, each
-    `(lines, positions)`; a record a line.
+    """One stack's part of the verdict table: differences, tolerances, shares, and whether they exceed the tolerance.
+
+    All arrays are `(lines, positions)`, and `lines` has the table's record for each line.
     """
 
     deltas: np.ndarray
@@ -39,21 +40,22 @@ class _StackPanel:
 
     @property
     def edges(self) -> np.ndarray:
-        """The edges of rows, `(lines + 1,)`."""
+        """The y coordinates of the edges between lines, `(lines + 1,)`."""
         heights = [1 if line["head"] == line["head"] and line["head"] is not None else TALL for line in self.lines]
         return np.concatenate([[0], np.cumsum(heights)]).astype(float)
 
     @property
     def middles(self) -> np.ndarray:
-        """The middle of each row, `(lines,)`."""
+        """The y coordinate of the middle of each line, `(lines,)`."""
         return (self.edges[1:] + self.edges[:-1]) / 2
 
 
 def verdict_map(table: pd.DataFrame, labels: Mapping[str, Sequence[str]], *, theme: str = "light") -> go.Figure:
-    """Draw a heatmap for each stack: a row for every head and output, in the order of computation, a column a position.
+    """Draw a heatmap for each stack: a row for every head and output in the order of computation, a column per
+    position.
 
-    `table` is `Verdict.table()`; `labels` names the positions of each stack. Cells where more differs than rounding
-    allows are crossed. Raises ValueError for an unknown theme.
+    `table` is `Verdict.table()`; `labels` are the names of the positions in each stack. Cells whose difference exceeds
+    the rounding tolerance are crossed. Raise ValueError for an unknown theme.
     """
     look = colour.theme(theme)
     records = table.to_dict("records")
@@ -111,7 +113,9 @@ def _cells(panel: _StackPanel, look: colour.Theme, *, scale: bool) -> go.Heatmap
 
 
 def _hover_texts(panel: _StackPanel) -> np.ndarray:
-    """Make `(lines, positions, 5)`: the place, the position, the difference, the tolerance, and the share of it."""
+    """Return tooltip texts `(lines, positions, 5)`: place, position, difference, tolerance, and share of the
+    tolerance.
+    """
     texts = np.empty((*panel.deltas.shape, 5), dtype=object)
     texts[..., 0] = np.array([line["place"] for line in panel.lines], dtype=object)[:, None]
     texts[..., 1] = np.array([hover_name(label, f" ({at})") for at, label in enumerate(panel.labels)], dtype=object)
@@ -136,7 +140,7 @@ def _crosses(panel: _StackPanel) -> go.Scatter:
 
 
 def _label_axes(figure: go.Figure, column: int, panel: _StackPanel, *, most: int) -> None:
-    """Label each block of heads in its middle, and positions by tokens, at most so many."""
+    """Label each block of heads at its middle, and at most `most` positions with their tokens."""
     blocks = [_block(line) for line in panel.lines]
     starts = [at for at, block in enumerate(blocks) if at == 0 or block != blocks[at - 1]]
     ends = [*starts[1:], len(blocks)]

@@ -1,4 +1,4 @@
-"""Numbers of Decoding: steps against the one pass, losses, cost, and how far rounding may move them.
+"""Computations of Decoding: the comparison of steps with one pass, losses, costs, and rounding tolerances.
 
-This folder knows tensors and models. It knows no picture and no page.
+This folder may import tensors and models, but no picture and no page.
 """

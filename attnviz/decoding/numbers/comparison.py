@@ -1,4 +1,4 @@
-"""Compare decoding with training: a model's steps and its training pass, for the Decoding page."""
+"""Compare a model's decoding steps with its training pass, for the page Decoding."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,10 +22,11 @@ NO_PADDING = -1  # no token has this id
 
 @dataclass(frozen=True)
 class Decoding:
-    """A decoding to compare: its steps, the training pass, and the one pass over the steps' own tokens.
+    """The runs to compare: decoding steps, the training pass, and a pass over the tokens that the steps wrote.
 
-    `trained` is the training pass over the target; `intact` the same with nothing broken, where something is.
-    `one_pass` takes the steps' record. Tokens whose id is `pad_id` are no labels; `smoothing` is that of the labels.
+    `trained` is the training pass over the target, and `intact` the same pass without broken switches, if there are
+    any. `one_pass` takes the record of the steps. Tokens with the id `pad_id` are not labels; `smoothing` is label
+    smoothing.
     """
 
     model: Model
@@ -46,11 +47,11 @@ class Decoding:
 
 @dataclass(frozen=True)
 class Decoded:
-    """One request, run: the training pass as a table, the steps, the verdict on both, and each step's candidates.
+    """Result of a decoding: the losses of the training pass, the steps, the verdict, and each step's candidates.
 
-    `passed` is what one pass over the steps' own tokens computed, kind by kind as in `made.attn`; `coarse` the verdict
-    by the rounding of the steps' type, where the pass ran in a finer one; `turned` in how many steps another token is
-    likeliest than in the pass; `intact_loss` the mean loss with nothing broken.
+    `passed` are the attention maps of one pass over the tokens of the steps, by kind as in `made.attn`. `coarse` is the
+    verdict with the rounding tolerance of the steps' dtype, if that is coarser than the pass's. `turned` is the number
+    of steps whose most probable token differs from the pass's. `intact_loss` is the mean loss without broken switches.
     """
 
     losses: LossTable
@@ -63,14 +64,15 @@ class Decoded:
     intact_loss: float = float("nan")
 
     def nbytes(self) -> int:
-        """Bytes of memory that its maps, hidden states and logits take."""
+        """Return the bytes of memory that the maps, hidden states and logits take."""
         return self.made.nbytes() + sum(maps.nbytes for maps in self.passed.values())
 
 
 def compare(decoding: Decoding, rows: DecodingRows | None = None, *, work: Cancellable = TO_THE_END) -> Decoded:
-    """Run the steps, and hold them against training and against one pass over their own tokens. The steps are added to
-    `rows`, if given, so that a caller keeps the finished steps of an interrupted decoding. `work` is told of each pass
-    that measures the tolerance.
+    """Run the steps, and compare them with the training pass and with one pass over their own tokens.
+
+    The steps are added to `rows`, if given, so that the caller keeps the steps of an interrupted decoding. `work`
+    receives the progress of the passes that measure the tolerance.
     """
     made = decoding_record(decoding.steps, rows)
     tables = [decoding.losses(trace) for trace in (decoding.trained, decoding.intact) if trace is not None]
@@ -94,7 +96,7 @@ def compare(decoding: Decoding, rows: DecodingRows | None = None, *, work: Cance
 
 
 def _candidates(decoding: Decoding, made: DecodingRecord) -> tuple[tuple[NextToken, ...], ...]:
-    """List the likeliest tokens of each step, the chosen one and the target's among them."""
+    """Return the most probable tokens of each step, including the chosen token and the target's token."""
     chosen = [token.id for token in made.chosen]
     taught = [token.id for token in decoding.trained.tokens("tgt")]
     return next_tokens(
@@ -106,5 +108,5 @@ def _candidates(decoding: Decoding, made: DecodingRecord) -> tuple[tuple[NextTok
 
 
 def token_text(model: Model, id_: int) -> str:
-    """Return an id's piece of text, as people see it."""
+    """Return the displayed text of a token id."""
     return display_token(model.decode_ids((id_,))[1][0])

@@ -1,4 +1,4 @@
-"""The cost of a target of a given length: multiply-adds counted from the config, and seconds measured."""
+"""Cost of decoding a target of a given length: multiply-adds counted from the config, and measured seconds."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ LENGTHS = (5, 10, 20, 40, 60, 80, 100)
 
 @dataclass(frozen=True)
 class Cost:
-    """The cost of one target length, in one way: "pass", "recomputed" or "cached"."""
+    """The cost of decoding a target of one length in one way: "pass", "recomputed" or "cached"."""
 
     way: str
     length: int
@@ -27,10 +27,10 @@ class Cost:
 
 
 def multiply_adds(config: ModelConfig, way: str, src_len: int, tgt_len: int) -> int:
-    """Multiply-adds of the matrix products that write `tgt_len` rows of logits, the encoder once included.
+    """Count the multiply-adds of the matrix products that compute `tgt_len` rows of logits, including the encoder once.
 
-    Counted are the linear maps, scores and contexts (masked cells too: they are computed and thrown away) and the
-    logits; not the softmax, norms, sums and embeddings. Raises ValueError for an unknown way.
+    Linear maps, scores, contexts (including masked cells, which are computed and discarded) and logits are counted, but
+    not the softmax, norms, sums and embeddings. Raise ValueError for an unknown way.
     """
     layers = config.n_layers
     encoder = layers * (_attention(config, src_len, src_len, src_len) + _feed_forward(config, src_len))
@@ -50,7 +50,10 @@ def multiply_adds(config: ModelConfig, way: str, src_len: int, tgt_len: int) -> 
 def measure_costs(
     translator: Translator, *, src_len: int = 12, lengths: Sequence[int] = LENGTHS, runs: int = 2
 ) -> Iterator[Cost]:
-    """Time the three ways for each length, on random tokens; yields each as soon as it is measured (best of `runs`)."""
+    """Time the three ways for each length on random tokens.
+
+    Yield each cost, the best of `runs`, once it is measured.
+    """
     model = translator.model
     generator = torch.Generator().manual_seed(0)
     ids = torch.randint(model.config.vocab_size, (1, src_len + max(lengths)), generator=generator)
@@ -83,14 +86,19 @@ def _seconds(run: Callable[[], object], device: torch.device) -> float:
 
 
 def _decoder(config: ModelConfig, q_len: int, k_len: int, src: tuple[int, int]) -> int:
-    """Count all layers for `q_len` new rows: `k_len` target keys, and `src` = (source keys, those projected now)."""
+    """Count all decoder layers for `q_len` new rows and `k_len` target keys.
+
+    `src` is (number of source keys, number of source keys that are projected now).
+    """
     own = _attention(config, q_len, k_len, q_len)
     cross = _attention(config, q_len, src[0], src[1])
     return config.n_layers * (own + cross + _feed_forward(config, q_len))
 
 
 def _attention(config: ModelConfig, q_len: int, k_len: int, projected: int) -> int:
-    """Count W_q and W_o for each query, W_k and W_v for each newly projected key, scores and context for each pair."""
+    """Count W_q and W_o for each query, W_k and W_v for each newly projected key, and scores and context for
+    each pair.
+    """
     width = config.n_heads * config.head_size
     return config.d_model * width * (2 * q_len + 2 * projected) + 2 * width * q_len * k_len
 

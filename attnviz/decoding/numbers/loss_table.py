@@ -1,4 +1,4 @@
-"""The training losses of one target: each position's input, label, probability and loss, in one pass."""
+"""Training losses of one target: the input, label, probability and loss at each position of one pass."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,11 @@ from attnviz.tracing.trace import Trace
 
 @dataclass(frozen=True)
 class LossTable:
-    """The table of one target.
+    """The losses of one target.
 
-    `rows`: position, input, label, probability (of the label), loss, counted (False for `<pad>`), likeliest and its
-    probability; and what the vocabulary has for input and label, where it is known. `mean` is over the rows that are
-    counted; `n_tokens` is the target's length without padding, and `ended` whether its last token is special, as
-    `<eos>` is.
+    `rows` has position, input, label, probability (of the label), loss, counted (False for `<pad>`), likeliest and its
+    probability, and the vocabulary entries of input and label, if known. `mean` covers the counted rows. `n_tokens` is
+    the target's length without padding, and `ended` says whether its last token is special, as `<eos>` is.
     """
 
     rows: pd.DataFrame
@@ -32,7 +31,7 @@ class LossTable:
 
     @property
     def counts(self) -> str:
-        """The lengths in one sentence, and which token is never a label and which never an input."""
+        """A sentence about the lengths, and about which token is never a label and which is never an input."""
         n, first, last = self.n_tokens, self.rows["input"].iloc[0], self.rows["label"].iloc[self.n_tokens - 2]
         if first == last:  # BART opens and closes with the same token
             first, last = f"the first {first}", "the last one"
@@ -51,9 +50,10 @@ class LossTable:
 def token_losses(
     logits: Float[Tensor, "positions vocab_size"], labels: Int[Tensor, " positions"], smoothing: float = 0.0
 ) -> Float[Tensor, " positions"]:
-    """Cross-entropy at each position, in nats, as `F.cross_entropy(…, reduction="none", label_smoothing=smoothing)`.
+    """Cross-entropy at each position in nats, like `F.cross_entropy(…, reduction="none", label_smoothing=smoothing)`.
 
-    With smoothing ε the label is asked for 1 - ε + ε / vocab_size, and every other entry for ε / vocab_size.
+    With smoothing ε, the target probability of the label is 1 - ε + ε / vocab_size, and of every other token ε /
+    vocab_size.
     """
     log_probs = logits.float().log_softmax(dim=-1)
     label = log_probs.gather(-1, labels.unsqueeze(-1)).squeeze(-1)
@@ -61,11 +61,10 @@ def token_losses(
 
 
 def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Callable[[int], str] = str) -> LossTable:
-    """Make the table of a teacher-forced pass (`attnviz.models.translator.stepwise.teacher_forced`), padding included.
+    """Return the losses of a teacher-forced pass, including padding.
 
-    `whole` is of `attnviz.models.translator.stepwise.teacher_forced`.
-    `name` says what an id stands for, for what the model itself finds likeliest. Raises ValueError for a
-    smoothing outside [0, 1) or a target without any label.
+    `whole` comes from `attnviz.models.translator.stepwise.teacher_forced`. `name` returns the text of an id, for the
+    most probable tokens. Raise ValueError for a smoothing outside [0, 1), or for a target without any label.
     """
     if not 0 <= smoothing < 1:
         raise ValueError(f"Label smoothing lies in [0, 1), not {smoothing}.")

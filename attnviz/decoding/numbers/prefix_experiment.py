@@ -1,7 +1,7 @@
-"""An untrained Transformer reads the five prefixes of a target: do earlier rows change when a token is added?
+"""Experiment with an untrained Transformer: do earlier output rows change when the target grows by a token?
 
-The model is PyTorch's own with its defaults (post-norm, 8 heads, 6 + 6 layers, d_ff 2048, no positions), and ours with
-the same weights.
+The model is PyTorch's own with its default settings (post-norm, 8 heads, 6 + 6 layers, d_ff 2048, no positions), and
+our model with the same weights.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,10 @@ EQUAL = 1e-6  # rows of matrix products of a different shape are rounded in anot
 
 @dataclass(frozen=True)
 class Prefix:
-    """The outputs for the first `len(ids)` target ids: `theirs` and `ours` `(length, d_model)`, and which rows of each
-    equal the same row of the prefix before to within `EQUAL`.
+    """Outputs of both models for the first `len(ids)` target ids.
+
+    `theirs` and `ours` are `(length, d_model)`. `theirs_equal` and `ours_equal` are True for rows that equal the same
+    row of the previous prefix to within `EQUAL`.
     """
 
     ids: tuple[int, ...]
@@ -31,7 +33,7 @@ class Prefix:
 
     @property
     def difference(self) -> float:
-        """max |Δ| between PyTorch's output and ours."""
+        """Maximum |Δ| between PyTorch's output and ours."""
         return float((self.theirs - self.ours).abs().max())
 
 
@@ -39,9 +41,10 @@ class Prefix:
 def prefix_experiment(
     src: Sequence[int] = (0, 1, 2, 3, 4), tgt: Sequence[int] = (4, 3, 2, 1, 0), *, seed: int = 0, causal: bool = True
 ) -> tuple[Prefix, ...]:
-    """Every prefix of `tgt` through both models; without `causal`, earlier rows change and the experiment fails.
+    """Run every prefix of `tgt` through both models.
 
-    Raises ValueError for ids outside the vocabulary of 10, for none, or for more than 12.
+    Without `causal`, earlier rows change with each token. Raise ValueError for ids outside the vocabulary of 10, for no
+    ids, or for more than 12.
     """
     for name, ids in (("source", src), ("target", tgt)):
         _require_ids(name, ids)
@@ -65,8 +68,9 @@ def prefix_experiment(
 
 
 def _seeded_modules(seed: int) -> tuple[nn.Embedding, nn.Transformer]:
-    """Build both modules as PyTorch initialises them, from a generator of their own: every thread draws from the global
-    one.
+    """Build both modules with PyTorch's initialisation.
+
+    The random generator is local, because other threads use the global one.
     """
     generator = torch.Generator().manual_seed(seed)
     with torch.device("meta"):

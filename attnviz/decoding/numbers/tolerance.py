@@ -1,8 +1,8 @@
-"""Tolerances between two correct computations of the same pass, at each place and position, from its own rounding.
+"""Rounding tolerance between two correct computations of the same pass, measured at each place and position.
 
-No constant can say so: a row of large numbers is rounded more coarsely than the row beside it, and errors grow from
-layer to layer. So the pass itself is run again a few times with every number moved by a unit in its last place
-(`attnviz.tracing.rounding`), and what moves is measured.
+A constant would not do: a row of large values is rounded more coarsely than its neighbour, and errors grow from layer
+to layer. So the pass is repeated a few times with every value perturbed by one unit in the last place
+(`attnviz.tracing.rounding`), and the resulting changes are measured.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,8 +23,10 @@ Pass = Callable[[Probe | None], Trace]
 
 @dataclass(frozen=True, eq=False)
 class Tolerance:
-    """Allowed differences: the scores of each row by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`,
-    logits by `logits` `(length,)`; where numbers are rounded by `epsilon` of their size.
+    """Allowed differences: of scores by `scores` `(heads, q_len)`, hidden states by `hidden` `(length,)`, and
+    logits by `logits` `(length,)`.
+
+    `epsilon` is the relative rounding error of the dtype.
     """
 
     epsilon: float
@@ -33,16 +35,16 @@ class Tolerance:
     logits: Float[Tensor, " length"]
 
     def weight_tolerance(self, site: Site, attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len"]:
-        """Return how far a row's weights may differ: the largest change that its scores' tolerance can cause."""
+        """Return by how much a row's weights may differ: the largest change that its scores' tolerance can cause."""
         return weights_within(attn, self.scores[site])
 
 
 @torch.inference_mode()
 def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0, work: Cancellable = TO_THE_END) -> Tolerance:
-    """Measure the tolerance of the pass `whole`, which `run(probe)` repeats under a probe.
+    """Measure the tolerance of the pass `whole`, which `run(probe)` repeats with a probe attached.
 
-    `dtype` is the name of the type whose rounding is asked about; left out, that of the pass. `work` is told of each
-    pass, and leaves none out.
+    `dtype` names the dtype whose rounding is assumed, by default that of the pass. `work` receives the progress, but
+    cannot stop the passes.
     """
     epsilon = rounding_unit(getattr(torch, dtype or whole.info.dtype), whole.info.device)
     generator = torch.Generator().manual_seed(0)
@@ -58,7 +60,7 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0, work: 
 
 @dataclass
 class _RoundingSpread:
-    """The most that anything has moved by in the passes so far."""
+    """The largest change of each value in the passes so far."""
 
     scores: dict[Site, Tensor]
     hidden: dict[tuple[Stack, int], Tensor]
@@ -71,7 +73,7 @@ class _RoundingSpread:
         return cls(scores, hidden, torch.zeros(len(_logits(whole, item))))
 
     def widen(self, whole: Trace, moved: Trace, item: int) -> None:
-        """Take another pass into account."""
+        """Include another pass."""
         for site, most in self.scores.items():
             delta = _visible_scores(moved, site, item) - _visible_scores(whole, site, item)
             self.scores[site] = torch.maximum(most, largest_magnitude(delta))
@@ -82,7 +84,7 @@ class _RoundingSpread:
 
 
 def _visible_scores(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads q_len k_len"]:
-    """Return the scores of the keys that a row may attend to; 0 for the others."""
+    """Return the scores of the keys that a row may attend to, and 0 for other keys."""
     scores = trace.scores(site.kind, layer=site.layer, item=item)
     return scores.masked_fill(~trace.layer_mask(site.kind, site.layer, item).cpu(), 0.0)
 

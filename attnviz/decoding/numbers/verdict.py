@@ -1,4 +1,4 @@
-"""Compare steps with one pass over the same target: the largest difference, place by place."""
+"""Compare decoding steps with one pass over the same target: the largest difference at each place in the model."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ _STACKS: dict[Stack, tuple[Kind, ...]] = {"encoder": ("encoder_self",), "decoder
 
 @dataclass(frozen=True)
 class Line:
-    """One place of the model: max |Δ| at each position, and how large rounding lets it be there.
+    """One place in the model: max |Δ| at each position, and the difference that rounding allows there.
 
-    `quantity` is a kind of attention, "output" of a layer (layer -1: the embedding) or "logits"; `head` is None for the
-    last two. `delta` is `(positions,)`, of source positions in the encoder and target positions in the decoder.
+    `quantity` is an attention kind, "output" (of a layer; layer -1 is the embedding) or "logits"; `head` is None for
+    the last two. `delta` is `(positions,)`: source positions in the encoder, target positions in the decoder.
     """
 
     stack: Stack
@@ -33,7 +33,7 @@ class Line:
 
     @property
     def name(self) -> str:
-        """Such as "L2 H5 decoder self", "L0 output", "embedding", "logits"."""
+        """Name of the place, such as "L2 H5 decoder self", "L0 output", "embedding" or "logits"."""
         if self.quantity == "logits":
             return "logits"
         if self.quantity == "output":
@@ -42,7 +42,7 @@ class Line:
 
     @property
     def share(self) -> Float[Tensor, " positions"]:
-        """The difference as a share of what is allowed: above 1 it breaks; 0 where nothing differs."""
+        """The difference divided by the allowed difference: above 1 it exceeds the tolerance; 0 if nothing differs."""
         return (self.delta / self.allowed).masked_fill(self.delta == 0, 0.0)
 
     @property
@@ -53,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Place:
-    """A line, a position on it, the difference there, and how large it may be."""
+    """A position on a line, with the difference there and the allowed difference."""
 
     line: Line
     position: int
@@ -62,26 +62,26 @@ class Place:
 
     @property
     def share(self) -> float:
-        """The difference as a share of what is allowed."""
+        """The difference divided by the allowed difference."""
         return float(self.line.share[self.position])
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Every place's differences, in the order of computation, encoder first; `dtype` is the pass's."""
+    """The differences at every place, in the order of computation, encoder first. `dtype` is that of the pass."""
 
     lines: tuple[Line, ...]
     dtype: str
 
     @property
     def largest_place(self) -> Place:
-        """The place of the largest difference."""
+        """The place with the largest difference."""
         line = max(self.lines, key=lambda line: float(line.delta.max()))
         return _place(line, int(line.delta.argmax()))
 
     @property
     def closest_place(self) -> Place:
-        """The place of the largest difference relative to its tolerance."""
+        """The place with the largest difference relative to its tolerance."""
         line = max(self.lines, key=lambda line: float(line.share.max()))
         return _place(line, int(line.share.argmax()))
 
@@ -96,11 +96,11 @@ class Verdict:
         return self._first_of("encoder") or self._first_of("decoder")
 
     def largest_in(self, stack: Stack) -> float:
-        """Return the largest difference in the encoder or the decoder; 0 without any."""
+        """Return the largest difference in the encoder or the decoder; 0 if it has no lines."""
         return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)
 
     def table(self) -> pd.DataFrame:
-        """Make a table with a row for each place and position: line, stack, quantity, layer, head, delta and so on."""
+        """Return a table with one row for each place and position."""
         return pd.DataFrame.from_records(list(self._records()))
 
     def _first_of(self, stack: Stack) -> Place | None:
@@ -131,11 +131,11 @@ class Verdict:
 
 
 def verdict(steps: DecodingRecord, whole: Trace, allowed: Tolerance, item: int = 0) -> Verdict:
-    """Compare what `steps` computed with the pass `whole` over the same target (padding after it is left out).
+    """Compare the values of `steps` with the pass `whole` over the same target, ignoring padding after it.
 
-    A key that a step did not have yet counts as weight 0, so that a pass that looks ahead shows. `allowed` is the
-    pass's own, so that steps in a coarser type break it. Raises ValueError when the pass has fewer rows than there were
-    steps.
+    A key that a step did not have yet counts as weight 0, so that a pass that looks ahead differs. `allowed` is the
+    tolerance of the pass, so steps in a coarser dtype exceed it. Raise ValueError if the pass has fewer rows than there
+    are steps.
     """
     rows = len(steps.logits)
     if whole.logits is None or whole.logits.shape[1] < rows:
@@ -151,9 +151,9 @@ def verdict(steps: DecodingRecord, whole: Trace, allowed: Tolerance, item: int =
 
 
 def judge(steps: DecodingRecord, run: Pass, *, dtype: str = "", item: int = 0) -> Verdict:
-    """Compare steps with the pass that `run(None)` computes, by what rounding does to that very pass.
+    """Compare steps with the pass that `run(None)` computes, within the rounding tolerance of that pass.
 
-    `run(probe)` must compute the same pass again with the probe attached. `dtype` as in
+    `run(probe)` must compute the same pass with the probe attached. `dtype` is explained at
     `attnviz.decoding.numbers.tolerance.tolerance`.
     """
     whole = run(None)
@@ -183,7 +183,9 @@ def _stack_lines(steps: DecodingRecord, whole: Trace, item: int, part: _Part) ->
 
 
 def _layer_numbers(whole: Trace, kind: Kind) -> dict[int, int]:
-    """Map the layers of a kind by their numbers in the stack, which may have others without attention."""
+    """Map each layer's number in the stack to its index among the layers of a kind, because some layers may
+    have no attention.
+    """
     return {whole.layer_number(kind, at): at for at in range(whole.shape(kind)[0])}
 
 
@@ -196,7 +198,7 @@ def _map_deltas(steps: DecodingRecord, whole: Trace, kind: Kind, item: int) -> F
 
 
 def _difference(made: Tensor, expected: Tensor) -> Tensor:
-    """|Δ|; not-a-number counts as infinitely far."""
+    """Return |Δ|, with infinity for NaN."""
     return (made - expected).abs().nan_to_num(nan=float("inf"), posinf=float("inf"))
 
 

@@ -1,4 +1,4 @@
-"""The Decoding page's controls. Each draws itself; together they are a `DecodingState`, kept in the address."""
+"""The controls of the page Decoding. Together they give a `DecodingState`, which is stored in the address."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more
 
 
 def current_state(trace, entry: Entry) -> DecodingState:
-    """Return the options that the address asks for; what it asks wrongly is said above."""
+    """Return the options in the address. Invalid values are reported above the picture."""
     start = {name: entry.start[name] for name in ("layer", "head") if name in entry.start}
     asked, problems = view_of(persistent.texts(), trace.n_layers, trace.n_heads, start)
     layout.note(*persistent.linked_problems(problems))
@@ -40,7 +40,10 @@ def current_state(trace, entry: Entry) -> DecodingState:
 
 
 def draw_stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
-    """Draw how to step, how to choose, and the loss's options. A checkpoint has no beam here, and its own padding."""
+    """Draw the options of stepping, of choosing tokens, and of the loss.
+
+    A checkpoint has no beam search, and its own padding.
+    """
     bar = _fold("How it steps", is_open=not asked.is_plain).container(
         key="decoding-bar", horizontal=True, vertical_alignment="bottom", gap="xsmall"
     )
@@ -61,7 +64,7 @@ def draw_stepping(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any
 
 
 def draw_switches(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any]:
-    """Draw the switches that break it on purpose, for this visitor alone; they reach into models of our own only."""
+    """Draw the switches that break the decoding on purpose, for this visitor only. They work only on our own models."""
     fold = _fold("Break it", is_open=bool(asked.broken_switches) and is_own)
     if not is_own:
         fold.caption(
@@ -86,7 +89,7 @@ def draw_switches(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any
 
 
 def draw_part_choice(asked: DecodingState) -> dict[str, Any]:
-    """Draw the choice of the part below."""
+    """Draw the choice of the part that is shown below."""
 
     def draw(**more) -> str | None:
         look: dict[str, Any] = {"label_visibility": "collapsed", "help": _definitions(*MORE.values())}
@@ -97,7 +100,7 @@ def draw_part_choice(asked: DecodingState) -> dict[str, Any]:
 
 
 def experiment(asked: DecodingState) -> dict[str, Any]:
-    """Draw the untrained experiment's ids and seed, where it is shown."""
+    """Draw the ids and the seed of the untrained experiment, if it is shown."""
     if asked.more != "experiment":
         return {}
     columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
@@ -111,7 +114,7 @@ def experiment(asked: DecodingState) -> dict[str, Any]:
 
 
 def join_choices(asked: DecodingState, chosen: Mapping[str, Any]) -> DecodingState:
-    """Join the options of the controls that are drawn with the step and head that the address asks for."""
+    """Combine the options of the drawn controls with the step, layer and head in the address."""
     return DecodingState(**chosen, **{name: getattr(asked, name) for name in PLACE})  # type: ignore[arg-type]
 
 
@@ -125,7 +128,7 @@ def adopt() -> None:
 
 
 def _fold(label: str, *, is_open: bool) -> DeltaGenerator:
-    """Draw a part that is folded when the page opens, unless a link asks for something in it."""
+    """Draw an expander, closed at first unless a link sets something in it."""
     key = f"fold-{label.lower().replace(' ', '-')}"
     if not persistent.is_drawn(key):
         st.session_state[key] = is_open
@@ -133,7 +136,7 @@ def _fold(label: str, *, is_open: bool) -> DeltaGenerator:
 
 
 def draw_one_of(asked: Any, name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
-    """Draw a field of a state as a few choices side by side."""
+    """Draw a field of the state as a row of choices."""
     known = {code: title for code, title in CODES[name].items() if code not in without}
 
     def draw(**more) -> str:
@@ -156,7 +159,7 @@ def _list(asked: DecodingState, name: str, label: str, where) -> str:
 
 
 def draw_number(asked: Any, name: str, label: str, where, **options) -> float:
-    """Draw a field of a state as a number."""
+    """Draw a field of the state as a number input."""
     number, value = NUMBERS[name], getattr(asked, name)
     low, high, step = (type(value)(n) for n in (number.low, number.high, number.step))
     options = {"width": _WIDTHS.get(name, 68), "help": definition(label)} | options
@@ -192,5 +195,5 @@ SWITCHES = ("Causal mask", "Precision (dtype) of the steps", "Dropout left on", 
 
 
 def _definitions(*terms: str, first: str = "") -> str:
-    """Write a paragraph for each term of a widget, its name in front."""
+    """Return a paragraph with the definition of each term, for a widget's help text."""
     return "\n\n".join([*([first] if first else []), *(f"**{term}**: {definition(term)}" for term in terms)])

@@ -1,4 +1,4 @@
-"""Further parts of the Decoding page: cost, the untrained experiment, the numbers as tables."""
+"""Further parts of the page Decoding: costs, the untrained experiment, and the values as tables."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ def draw_part(model, view: DecodingState, run: Decoded) -> None:
 
 @st.fragment
 def cost(model, src_len: int) -> None:
-    """Draw seconds and multiply-adds of one pass, of recomputing and of caching; measured when asked."""
+    """Draw seconds and multiply-adds of one pass, of recomputing, and of caching. They are measured when asked for."""
     import pandas as pd
 
     from attnviz.decoding.figures.cost_chart import cost_chart
@@ -60,7 +60,7 @@ def _measure(model, src_len: int) -> list[dict]:
 
 
 def _count(model, src_len: int) -> list[dict]:
-    """Count multiply-adds, which needs no clock."""
+    """Count multiply-adds, without measuring time."""
     from attnviz.decoding.numbers.cost import LENGTHS, WAYS, Cost, multiply_adds
 
     config = model.model.config
@@ -92,7 +92,7 @@ def _prefixes(src: tuple[int, ...], tgt: tuple[int, ...], seed: int, *, causal: 
 
 
 def tables(run: Decoded) -> None:
-    """Draw the same numbers as tables, to sort and to take along as CSV."""
+    """Draw the losses and the verdict as sortable tables that can be downloaded as CSV."""
     left, right = st.columns(2)
     left.caption("Training: loss at each position")
     left.dataframe(run.losses.rows, key="loss-table", hide_index=True, height=320)

@@ -1,7 +1,4 @@
-"""Why steps and pass are no longer equal: a sentence for each switch that is on, and what is good to know besides.
-
-Each says what is true of the run in view, with its own numbers.
-"""
+"""Reasons why steps and pass differ: a sentence for each switch that is on, with values from the run in view."""
 
 from dataclasses import dataclass
 
@@ -12,7 +9,7 @@ _BITS = {"float16": 10, "bfloat16": 7}  # after the leading one; float32 has 23
 
 @dataclass(frozen=True)
 class Reason:
-    """The sentence that is always seen, and what follows when it is opened."""
+    """A sentence that is always visible, and more text that a click opens."""
 
     why: str
     more: str = ""
@@ -20,9 +17,10 @@ class Reason:
 
 @dataclass(frozen=True)
 class Seen:
-    """The numbers of a run that reasons speak of: mean losses of the training pass as it is, and with nothing broken;
-    how many steps there are, and the share of what rounding to the steps' own type allows (None where the pass has the
-    same type).
+    """Values of a run that the reasons mention.
+
+    `loss` and `intact_loss` are the mean losses of the training pass as it is and without broken switches.
+    `coarse_share` is the share of the rounding tolerance of the steps' dtype, or None if the pass has the same dtype.
     """
 
     loss: float
@@ -41,9 +39,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Equality:
-    """Number of the verdict's places where steps and pass are `equal` to the last bit; whether they agree within
-    rounding everywhere (`holds`); and whether each step ran the whole prefix. `note` says what is known of the model's
-    steps.
+    """How far steps and pass agree: the number of places where they are `equal` bitwise, whether they agree
+    within rounding everywhere (`holds`), and whether each step recomputed the whole prefix.
+
+    `note` is what the model itself says about its steps.
     """
 
     equal: int
@@ -54,7 +53,7 @@ class Equality:
 
 
 def equality_reason(found: Equality, view: DecodingState) -> Reason:
-    """Why steps and pass are equal, or not, where no switch is on."""
+    """Return why steps and pass are equal or differ, if no switch is on."""
     if not found.holds:
         if found.note:
             return Reason(found.note)
@@ -72,7 +71,7 @@ def equality_reason(found: Equality, view: DecodingState) -> Reason:
 
 
 def reasons(view: DecodingState, seen: Seen) -> tuple[Reason, ...]:
-    """One for each switch that is on, true for the way of stepping that was chosen."""
+    """Return a reason for each switch that is on, valid for the chosen way of stepping."""
     found = (_mask(view, seen), _dropout(view, seen), _dtype(view, seen), _positions(view, seen))
     return tuple(reason for reason in found if reason is not None)
 

@@ -1,7 +1,7 @@
-"""The tab Step by step: training all at once, inference step by step, and whether the two compute the same numbers.
+"""The tab "Step by step": the training pass, the decoding steps, and whether both compute the same values.
 
-The runs are in a bounded cache, so that the same request is answered at once. A long prompt's run takes hundreds of
-megabytes: it stays only while a visitor has it open.
+Runs are kept in a bounded cache, so that a repeated request is answered at once. The run of a long prompt takes
+hundreds of megabytes, so it is kept only while a visitor has it open.
 """
 
 from dataclasses import dataclass, replace
@@ -62,7 +62,7 @@ def draw(request: Request) -> None:
 
 
 def _note(model: Model, run: Decoded, view: DecodingState) -> str:
-    """Return what is known of the model's own steps, if the verdict does not hold although the user broke nothing."""
+    """Return what the model says about its own steps, if the verdict fails although the visitor broke nothing."""
     if run.verdict.holds or view.broken_switches or not isinstance(model, ExplainsSteps):
         return ""
     return model.explain_steps([token.id for token in run.made.fed])
@@ -70,7 +70,7 @@ def _note(model: Model, run: Decoded, view: DecodingState) -> str:
 
 @dataclass(eq=False)
 class _OpenRun:
-    """The run that one visitor has open: its name in the cache, and its steps while they are not all there."""
+    """The run that one visitor has open: its name in the cache, and its steps until they are complete."""
 
     name: str
     rows: DecodingRows | None = None
@@ -80,8 +80,9 @@ _open_runs: "WeakSet[_OpenRun]" = WeakSet()  # a visitor who closes the browser 
 
 
 def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:
-    """Decode what the page shows, or return it from the cache. A decoding that the visitor has stopped has the steps
-    that were done. Raises ValueError with one sentence.
+    """Decode what the page shows, or return it from the cache.
+
+    If the visitor stopped the decoding, return the steps made so far. Raise ValueError with a message of one sentence.
     """
     name = repr((request, trace.model_id, _ids(trace), view.computed_options()))
     asked = DecodingInput(request.src, request.to, request.new, request.messages)
@@ -105,7 +106,7 @@ def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingSta
 
 
 def _stopped_run(opened: _OpenRun, run: "partial[Decoded]", model: Model, view: DecodingState) -> Decoded | None:
-    """Compare the steps that were done before the visitor stopped; None if there are none."""
+    """Compare the steps that were made before the visitor stopped; None if there are none."""
     if opened.rows is None or not opened.rows.count:
         forget(_KEY)
         return None
@@ -119,7 +120,7 @@ def _stopped_run(opened: _OpenRun, run: "partial[Decoded]", model: Model, view: 
 
 
 def _note_open_run(name: str) -> _OpenRun:
-    """Note what this visitor has open; let go of the run that was open before."""
+    """Record the run that this visitor has open, and release the previous one."""
     current_page().when_left[_KEY] = _leave_run
     found: _OpenRun | None = st.session_state.get(_OPEN)
     if found is not None and found.name == name:
@@ -133,7 +134,7 @@ def _note_open_run(name: str) -> _OpenRun:
 
 
 def _leave_run() -> None:
-    """Let go of the run that this visitor had open."""
+    """Release the run that this visitor had open."""
     found = st.session_state.pop(_OPEN, None)
     if found is not None:
         _open_runs.discard(found)
@@ -141,7 +142,7 @@ def _leave_run() -> None:
 
 
 def _drop_left_runs() -> None:
-    """Forget the large runs that no visitor has open, and give their memory back to the system."""
+    """Remove large runs that no visitor has open from the cache, and return their memory to the system."""
     used = tuple(run.name for run in _open_runs)
     left = {name for name in _runs.names if not name.startswith(used) and _is_large(name)}
     if left:
@@ -168,7 +169,7 @@ def _copy_in_dtype(weights: str, dtype: str, _model: Model) -> Model:
 
 
 def _draw_stepper(model: Model, request: Request, trace: Trace, view: DecodingState, run: Decoded) -> None:
-    """Draw the component."""
+    """Draw the Stepper component."""
     captions.set_caption(
         trace, request.entry, written=None if is_target(run, trace) else model.decode_ids(run.made.ids)[0]
     )
@@ -180,14 +181,14 @@ def _draw_stepper(model: Model, request: Request, trace: Trace, view: DecodingSt
 
 
 def _shown_step(view: DecodingState, run: Decoded) -> int:
-    """Return the step that is shown: the last, or what the view asks for where there are as many."""
+    """Return the step that is shown: the one in the view if it exists, otherwise the last."""
     last = len(run.made.chosen) - 1
     return last if view.step is None else min(view.step, last)
 
 
 def _open_heads(model: Model, trace: Trace, view: DecodingState, run: Decoded) -> None:
-    """Have the run that follows open Heads on the sentence that was stepped through, the step's row pinned, on the head
-    in view.
+    """Make the next rerun open the page Heads with the decoded sentence, the row of the step pinned, and the
+    head in view.
     """
     asked = reported_value(COMPONENT, "open", {"step": NUMBER})
     if asked is None or not can_open_heads(model, trace, run):

@@ -1,4 +1,4 @@
-"""The tabs of the Decoding page: the steps of a decoding, and a reply as it is written."""
+"""The tabs of the page Decoding: the steps of a decoding, and a reply."""
 
 from attnviz.app.address import persistent
 from attnviz.app.address.widgets import segments
@@ -10,8 +10,9 @@ TABS = {"steps": "Step by step", "reply": "Reply"}
 
 
 def draw_bar(entry: Entry) -> str:
-    """Draw the row of tabs, and return the one that is open. A model that writes no replies has no row, unless a link
-    asks for the tab Reply.
+    """Draw the row of tabs, and return the name of the open one.
+
+    The row is omitted for a model that writes no replies, unless a link asks for the tab Reply.
     """
     chosen = persistent.text("tab")
     shown = chosen if chosen in TABS else "steps"
@@ -23,5 +24,5 @@ def draw_bar(entry: Entry) -> str:
 
 
 def writes_replies(entry: Entry) -> bool:
-    """Whether a model continues a text or a conversation, as decoders do."""
+    """Return whether a model continues a text or a conversation, as decoders do."""
     return traces.inputs(entry).is_prompt

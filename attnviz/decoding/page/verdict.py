@@ -1,4 +1,6 @@
-"""The lower half of the Decoding page: one number, the first place that breaks, and the map of all differences."""
+"""The lower half of the page Decoding: the largest difference, the first place over its tolerance, and the map
+of all differences.
+"""
 
 import html
 from collections.abc import Sequence
@@ -23,8 +25,9 @@ _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for 
 
 
 def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = (), *, note: str = "") -> None:
-    """Draw how large the difference of the two is as a share of what rounding allows, where it is, and why; `done` was
-    done to both. `note` says what is known of the model's steps.
+    """Draw the largest difference between steps and pass as a share of its tolerance, with its place and the reasons.
+
+    `done` are the interventions on both. `note` is what the model itself says about its steps.
     """
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
@@ -58,7 +61,9 @@ def _changes(interventions: Sequence[Intervention]) -> list[str]:
 
 
 def _lines(run: Decoded) -> list[str]:
-    """Say where the two differ first, or most, in absolute numbers, and how that changes the choice of a token."""
+    """Say where the two differ first or most, in absolute values, and in how many steps another token is most
+    probable.
+    """
     verdict, lines = run.verdict, []
     first, closest, largest = verdict.first_break, verdict.closest_place, verdict.largest_place
     if first is not None:
@@ -91,7 +96,7 @@ def _differs(run: Decoded) -> bool:
 
 
 def _reason(reason: Reason, *, is_open: bool) -> str:
-    """Write a reason, and its consequences: folded where several switches are on, so that all are seen."""
+    """Return a reason as HTML. Its details are closed if several switches are on, so that all reasons stay visible."""
     why, more = html.escape(reason.why), html.escape(reason.more)
     if not more or is_open:
         return f"<p class='verdict-why'>{why} {more}</p>"
@@ -103,14 +108,14 @@ def _share_of_allowed(place: Place) -> str:
 
 
 def _amount(delta: float) -> str:
-    """Small numbers by their power of ten, others as they are."""
+    """Format a difference: small values with an exponent, others as plain numbers."""
     if delta == float("inf"):
         return "∞"
     return f"{delta:.1e}" if 0 < delta < 0.01 else f"{delta:,.0f}" if 100 <= delta < 1e6 else f"{delta:.2g}"
 
 
 def _share(share: float) -> str:
-    """Two digits of it, however large."""
+    """Format a share with two significant digits."""
     if share == 0 or share == float("inf"):
         return "∞" if share else "0"
     if share < 0.01:
@@ -139,7 +144,9 @@ def picture(run: Decoded) -> None:
 
 
 def _row_name(given: Token, following: Token, chosen: Token) -> TokenText:
-    """Name a step by the token that was fed and the text's next token, as Heads does; add the choice if it differs."""
+    """Name a step by its input token and the text's next token, as on the page Heads, and the chosen token if
+    it differs.
+    """
     other = "" if following.id == chosen.id else f" (chose {display_token(chosen)})"
     return TokenText(f"{display_token(given)} → {display_token(following)}{other}", given, following)
 

@@ -1,1 +1,1 @@
-"""The picture Reply: a chat model's reply, token by token, with the rows of attention behind each token."""
+"""The picture Reply: a chat model's reply, token by token, with the attention rows behind each token."""

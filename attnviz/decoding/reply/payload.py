@@ -1,7 +1,7 @@
-"""The data of the Reply component: what was added to a reply since the browser last heard of it.
+"""Data for the Reply component: what was added to a reply since the last message to the browser.
 
-Laid out as `attnviz.kit.wire` says. A message keeps the first `since` rows and tokens that the browser has, and
-brings those that follow. Only the rows of the head in view travel, as whole numbers of 16 bits, of which 65535 is 1.
+`attnviz.kit.wire` describes the layout. The browser keeps its first `since` tokens and rows, and a message has those
+that follow. Only the rows of the head in view are sent, as 16-bit integers, with 65535 for a weight of 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,10 @@ _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_
 
 @dataclass(frozen=True)
 class Addition:
-    """What follows the first `since` tokens of prompt and reply: the tokens, and for each of the reply its alternatives
-    `(text, probability, drawn, id, piece)` and whether it was chosen by hand. `rows` begin with number `first_row`.
+    """What follows the first `since` tokens of prompt and reply: the tokens and, for each token of the reply,
+    its alternatives `(text, probability, drawn, id, piece)` and whether it was chosen by hand.
+
+    `rows` start at index `first_row`.
     """
 
     since: int
@@ -39,8 +41,8 @@ class Addition:
 
 @dataclass(frozen=True)
 class ReplyStatus:
-    """Which reply it is (`key`), how many tokens its prompt has and the turns among them, whether it is being written,
-    why it ended, if it has, the model's layers and heads, and the layer and head that rows are of.
+    """Status of a reply: its `key`, the length of its prompt and the turns in it, whether it is being written,
+    why it ended, the model's numbers of layers and heads, and the layer and head of the rows.
     """
 
     key: str
@@ -54,7 +56,7 @@ class ReplyStatus:
 
 
 def reply_payload(status: ReplyStatus, added: Addition, *, number: int, view: Mapping[str, Any]) -> Payload:
-    """Pack a message; its `number` tells it from the others of the same reply."""
+    """Pack a message. Its `number` distinguishes it from other messages about the same reply."""
     blobs = Blobs()
     numbers = [np.rint(row.numpy() * FULL).astype("<u2") for row in added.rows]
     header: dict[str, Any] = {
@@ -83,7 +85,7 @@ def reply_payload(status: ReplyStatus, added: Addition, *, number: int, view: Ma
 
 
 def span_entry(span: Span) -> dict[str, Any]:
-    """Return a span as payloads carry it."""
+    """Return a span in the form that payloads use."""
     return {"name": span.name, "start": span.start, "end": span.end, "role": span.role}
 
 

@@ -1,4 +1,4 @@
-"""A reply as a page asks for it: how tokens are chosen, which were chosen by hand, and how many are written."""
+"""State of the tab Reply: how tokens are chosen, which were chosen by hand, and how many are written."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MOST_TAKEN = 100  # tokens chosen by hand that an address holds
 
 
 def _read_taken(text: str, bound: Any, default: Any, say: Say) -> tuple[tuple[int, int], ...]:
-    """Read pairs such as `6:981,40:77`: positions in the reply, and ids."""
+    """Parse pairs such as `6:981,40:77`: positions in the reply, and token ids."""
     pairs = [pair.partition(":")[::2] for pair in text.split(",")[: MOST_TAKEN + 1]]
     if len(pairs) > MOST_TAKEN or not all(_is_number(part) for pair in pairs for part in pair):
         say("chosen tokens are given as position:id, such as 6:981,40:77", "none")
@@ -29,7 +29,7 @@ def _is_number(text: str) -> bool:
 
 
 def write_taken(pairs: Sequence[tuple[int, int]]) -> str:
-    """Write tokens chosen by hand as an address holds them."""
+    """Return tokens chosen by hand as an address parameter."""
     return ",".join(f"{at}:{id_}" for at, id_ in pairs)
 
 
@@ -39,8 +39,10 @@ def _ranged(name: str, default: float) -> Any:
 
 @dataclass(frozen=True)
 class ReplyState(PageState):
-    """What the tab's address says: how tokens are chosen, which were chosen by hand, how many are written, and at most.
-    `layer` and `head` are those whose rows are drawn.
+    """State of the tab Reply: how tokens are chosen, which were chosen by hand (`taken`), how many are written,
+    and the `limit`.
+
+    `layer` and `head` are those whose attention rows are drawn.
     """
 
     tab: str = choice("", ("", "reply"))
@@ -71,7 +73,10 @@ def begin_reply(
     model: Model, state: ReplyState, *, messages: Sequence[Mapping[str, Any]] = (), text: str = "",
     interventions: Sequence[Intervention] = (),
 ) -> Reply:  # fmt: skip
-    """Begin the reply that a state asks for; nothing is written yet. Raises ValueError with one sentence."""
+    """Start the reply that a state asks for; nothing is written yet.
+
+    Raise ValueError with a message of one sentence.
+    """
     return start_reply(
         model, messages or None, text="" if messages else text, choosing=state.choosing, taken=state.taken,
         limit=state.limit, interventions=interventions,

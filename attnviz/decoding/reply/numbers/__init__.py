@@ -1,4 +1,4 @@
-"""A reply as it is written: its rows of attention, and the choice of each token by seed and position.
+"""Writing a reply: its attention rows, and the choice of each token by seed and position.
 
-This folder knows models. It knows no picture and no page.
+This folder may import models, but no picture and no page.
 """

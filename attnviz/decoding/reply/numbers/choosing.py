@@ -1,4 +1,4 @@
-"""How a reply's next token is chosen: the likeliest one, or one drawn from a seed and its position."""
+"""Choice of a reply's next token: the most probable one, or one sampled by a seed and the token's position."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ from attnviz.transformer.decoding import Sampling
 
 @dataclass(frozen=True)
 class Choosing:
-    """The likeliest token where no `temperature` and `top_p` are given; else tokens are drawn.
+    """How tokens are chosen: the most probable one without `temperature` and `top_p`, otherwise by sampling.
 
-    The number that a token is drawn with depends on the `seed` and on its position in the reply alone. After the same
-    tokens the same ones follow, however the reply came there: written at once, stopped and gone on, or gone back to.
-    Raises ValueError for a temperature or top_p that Sampling refuses, and for a negative seed.
+    The random number for a token depends only on the `seed` and the token's position in the reply. So after the same
+    tokens the same ones follow, whether the reply was written at once, stopped and continued, or taken back. Raise
+    ValueError for a temperature or top_p that Sampling refuses, and for a negative seed.
     """
 
     temperature: float | None = None
@@ -29,13 +29,13 @@ class Choosing:
 
     @property
     def sampling(self) -> Sampling | None:
-        """The distribution that tokens are drawn from; None for the likeliest one."""
+        """The distribution from which tokens are sampled; None for the most probable token."""
         if self.temperature is None and self.top_p is None:
             return None
         return Sampling(torch.Generator(), 1.0 if self.temperature is None else self.temperature, None, self.top_p)
 
     def choose(self, logits: Tensor, position: int) -> int:
-        """Choose the id at a position of the reply by logits `(1, vocab_size)`."""
+        """Return the chosen id for a position in the reply, from logits `(1, vocab_size)`."""
         if self.sampling is None:
             return int(logits.argmax())
         reached = self.sampling.probabilities(logits)[0].double().cpu().cumsum(dim=0)

@@ -1,4 +1,4 @@
-"""A reply that can be stopped, gone on with, and taken back to any token to choose another one there."""
+"""A reply that can be stopped, continued, and taken back to any token to choose another one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,10 @@ _TEXT_BYTES = 1_000  # of a token with its texts, and of its candidates
 
 @dataclass(frozen=True)
 class WrittenToken:
-    """A token of a reply, and whether it was chosen by hand. `candidates` are the likeliest tokens at its place,
-    including the token itself, packed: for each its id, its probability, and the probability that it is sampled with.
+    """A token of a reply, and whether it was chosen by hand.
+
+    `candidates` are the most probable tokens at its position, including the token itself, packed as id, probability,
+    and sampling probability.
     """
 
     token: Token
@@ -39,21 +41,21 @@ class WrittenToken:
 
     @property
     def alternatives(self) -> tuple[NextToken, ...]:
-        """The likeliest tokens at this token's place."""
+        """The most probable tokens at this token's position."""
         return tuple(NextToken(*each) for each in _CANDIDATE.iter_unpack(self.candidates))
 
     @property
     def probability(self) -> float:
-        """Its probability, before temperature and top-p."""
+        """The token's probability before temperature and top-p."""
         return next(each.probability for each in self.alternatives if each.id == self.token.id)
 
 
 class Reply:
-    """What a model writes after a prompt, a token at a time, with the rows of attention that it was written by.
+    """A model's reply to a prompt, written token by token, with its attention rows.
 
-    `taken` are ids chosen by hand, by their position in the reply. The alternatives of a token have probabilities
-    before temperature and top-p, and what these left of them. Memory grows with the length, not with its square:
-    queries and keys are kept, and no weights (`rows`). One reply belongs to one reader.
+    `taken` are ids chosen by hand, by position in the reply. The alternatives of a token have probabilities before and
+    after temperature and top-p. Memory grows linearly with the length, because `rows` keeps queries and keys instead of
+    weights. A reply belongs to a single reader.
     """
 
     def __init__(
@@ -75,12 +77,12 @@ class Reply:
 
     @property
     def spoken(self) -> str:
-        """The text of the reply, which special tokens are no part of."""
+        """The text of the reply without special tokens."""
         return self._encoded.text[len(self.prompt.encoded.text) :]
 
     @property
     def ended(self) -> str:
-        """Why no token follows, in a sentence; "" while one does."""
+        """Why no token follows, in one sentence; "" if more tokens can follow."""
         if self.written and self.written[-1].token.id in self.prompt.rules.ends:
             return f"The reply ended with {self.written[-1].token.text}."
         if len(self.written) >= self.prompt.places:
@@ -88,7 +90,7 @@ class Reply:
         return f"The limit of {self.limit} tokens is reached." if len(self.written) >= self.limit else ""
 
     def go_on(self, count: int = 1) -> tuple[WrittenToken, ...]:
-        """Write up to `count` tokens, and return them; fewer where the reply ends."""
+        """Write up to `count` tokens, and return them; fewer if the reply ends."""
         first = len(self.written)
         with self._lock:
             while len(self.written) < first + count and not self.ended:
@@ -96,9 +98,9 @@ class Reply:
         return tuple(self.written[first:])
 
     def take(self, position: int, id_: int) -> WrittenToken:
-        """Go back to a token of the reply and put another one there; what followed it is forgotten.
+        """Replace a token of the reply by another one, and drop the tokens after it.
 
-        Raises ValueError for a position that is not written, and for an id that the model does not know.
+        Raise ValueError for a position that is not written, or an id that the model does not have.
         """
         require_ids((id_,), self.prompt.text.known)
         self.go_back(position)
@@ -107,7 +109,7 @@ class Reply:
             return self._write()
 
     def go_back(self, position: int) -> None:
-        """Forget the tokens of the reply from `position` on, and what was chosen by hand there."""
+        """Drop the tokens of the reply from `position` on, including choices made by hand there."""
         if not 0 <= position < max(1, len(self.written)):
             raise ValueError(f"The reply has {len(self.written)} tokens, so there is no token {position}.")
         with self._lock:
@@ -118,32 +120,35 @@ class Reply:
                 self._encoded = self.prompt.text.append_ids(self._encoded, [each.token.id], segment=1)
 
     def attn(self, *, layer: int | None = None, head: int | None = None) -> Tensor:
-        """Make attention weights `(layers, heads, rows, keys)`, less the axes that are chosen: a row for each token
-        that was fed, which are all but the last one. float32.
+        """Return attention weights `(layers, heads, rows, keys)` in float32, without the dimensions that
+        `layer` and `head` select.
+
+        There is a row for each token that was fed to the model, that is, for all but the last one.
         """
         return self.rows.weights(layer=layer, head=head, stop=self.row_count)
 
     @property
     def row_count(self) -> int:
-        """How many rows there are; the row that wrote token k of the reply is that many tokens of the prompt on, less
-        one.
+        """Number of attention rows.
+
+        The row that wrote token k of the reply has the index k plus the prompt's length minus 1.
         """
         return len(self.tokens) - 1 if self.written else 0
 
     @property
     def count(self) -> int:
-        """How many numbers are stored: queries and keys of the rows, and the cache's keys and values."""
+        """Number of stored values: queries and keys of the rows, and keys and values of the cache."""
         return self.rows.count + sum(part.numel() for part in self.prompt.stepper.kept())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the reply's numbers, and of its tokens with their texts and candidates."""
+        """Bytes of the reply's stored values, and of its tokens with their texts and candidates."""
         numbers = self.rows.nbytes + sum(part.nbytes for part in self.prompt.stepper.kept())
         return numbers + _TEXT_BYTES * len(self.tokens)
 
     @torch.inference_mode()
     def _write(self) -> WrittenToken:
-        """Write one token. A step that was interrupted is done again: what it has left is cut away first."""
+        """Write one token. If the previous step was interrupted, its remains are removed first."""
         position, stepper, before = len(self.written), self.prompt.stepper, self._encoded
         fed = len(before.tokens) - 1 if position else 0
         if not stepper.go_back(fed):
@@ -172,9 +177,10 @@ def start_reply(
     choosing: Choosing = GREEDY, taken: Mapping[int, int] | Iterable[tuple[int, int]] = (), limit: int = LIMIT,
     interventions: Sequence[Intervention] = (),
 ) -> Reply:  # fmt: skip
-    """Begin a reply to a conversation, or to a plain `text`; nothing is written yet.
+    """Start a reply to a conversation or to a plain `text`; nothing is written yet.
 
-    Raises ValueError, with one sentence, for a model that writes no replies and for what it cannot read.
+    Raise ValueError with a message of one sentence for a model that writes no replies, or for input that it cannot
+    read.
     """
     read = getattr(model, "read_prompt", None)
     if read is None:

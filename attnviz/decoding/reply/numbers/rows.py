@@ -1,7 +1,7 @@
-"""The rows of attention of a text that grows, kept as what they are made of.
+"""Attention rows of a growing text, stored as queries and keys.
 
-A row of weights is as long as the text before it, so that all of them grow with the square of its length. A query and
-a key do not: they are kept, in the model's own type, and weights are made of them when asked for, in float32.
+Storing all weights would take memory quadratic in the length. Queries and keys are stored in the model's dtype, and
+weights are computed from them in float32 when needed.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ _ROOM = 64  # positions of the first allocation
 
 
 class GrowingTensor:
-    """Numbers `(heads, positions, d)` that are appended position by position, and cut back."""
+    """A tensor `(heads, positions, d)` to which positions are appended, and which can be truncated."""
 
     def __init__(self) -> None:
         self.length = 0
         self._kept: Tensor | None = None
 
     def append(self, new: Tensor) -> None:
-        """Append `(heads, new, d)`. Room grows by half, so that copies stay few."""
+        """Append `(heads, new, d)`. The capacity grows by half at a time, so that copies are rare."""
         end = self.length + new.shape[1]
         if self._kept is None or end > self._kept.shape[1]:
             room = max(_ROOM, end, 0 if self._kept is None else 3 * self._kept.shape[1] // 2)
@@ -36,28 +36,28 @@ class GrowingTensor:
         self.length = end
 
     def cut(self, length: int) -> None:
-        """Forget what lies beyond `length` positions."""
+        """Truncate to `length` positions."""
         self.length = min(self.length, length)
 
     @property
     def values(self) -> Tensor:
-        """What was appended: a view `(heads, length, d)`."""
+        """The appended values, as a view `(heads, length, d)`."""
         return torch.empty(0, 0, 0) if self._kept is None else self._kept[:, : self.length]
 
     @property
     def count(self) -> int:
-        """How many numbers are stored, room included."""
+        """Number of allocated values, including spare capacity."""
         return 0 if self._kept is None else self._kept.numel()
 
     @property
     def nbytes(self) -> int:
-        """Bytes of these numbers."""
+        """Bytes of the allocated values."""
         return 0 if self._kept is None else self._kept.nbytes
 
 
 @dataclass(frozen=True, eq=False)
 class _LikeCalls:
-    """What all calls of a site have in common. Each call itself holds its queries, keys, values and mask."""
+    """The properties that all attention calls at a site share, unlike queries, keys, values and masks."""
 
     scale: float
     softcap: float | None
@@ -65,8 +65,10 @@ class _LikeCalls:
 
 
 class SiteRows:
-    """The rows of one site. Those that queries and keys do not say (a bias of the model's own, weights that an
-    intervention puts in their place, a mask that heads do not share) are kept as float32 rows.
+    """The attention rows at one site.
+
+    Rows that do not follow from queries and keys (because of a bias, weights set by an intervention, or a mask that
+    differs between heads) are stored as float32 weights.
     """
 
     def __init__(self) -> None:
@@ -77,7 +79,7 @@ class SiteRows:
         self._like: _LikeCalls | None = None
 
     def append(self, call: AttentionCall) -> None:
-        """Append the rows of a recorded call, whose keys are those of all positions up to its last query."""
+        """Append the rows of a recorded attention call, whose keys cover all positions up to its last query."""
         query, key, start = call.query[0], call.key[0], self._queries.length
         if start + query.shape[1] != key.shape[1]:
             raise ValueError(f"A step has {key.shape[1]} keys where {start + query.shape[1]} were expected.")
@@ -101,14 +103,14 @@ class SiteRows:
         self._keys.append(new[::groups])
 
     def _note_ranges(self, mask: Tensor, start: int) -> None:
-        """Keep the rows of a mask that hide more than what comes after them."""
+        """Store the visible ranges of rows in which the mask hides more than later positions."""
         hides = ~mask & torch.ones_like(mask).tril(start)
         for at in hides.any(dim=1).nonzero().flatten().tolist():
             padded = torch.nn.functional.pad(mask[at, : start + at + 1].int(), (1, 1))
             self._ranges[start + at] = tuple(padded.diff().nonzero().flatten().tolist())
 
     def cut(self, length: int) -> None:
-        """Forget the rows and keys from position `length` on."""
+        """Drop the rows and keys from position `length` on."""
         self._queries.cut(length)
         self._keys.cut(length)
         for kept in (self._ranges, self._whole):
@@ -116,7 +118,7 @@ class SiteRows:
                 del kept[row]
 
     def weights(self, head: int | None, start: int, stop: int) -> Tensor:
-        """Make the weights of rows from `start` to `stop`, `(heads, rows, stop)`, of one head or of all."""
+        """Compute the weights of rows `start` to `stop`, `(heads, rows, stop)`, for one head or for all."""
         if self._like is None:
             raise ValueError("Nothing was read yet.")
         heads = slice(None) if head is None else slice(head, head + 1)
@@ -144,30 +146,30 @@ class SiteRows:
 
     @property
     def length(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self._queries.length
 
     @property
     def count(self) -> int:
-        """How many numbers are stored."""
+        """Number of stored values."""
         lists = sum(map(len, self._ranges.values())) + sum(row.numel() for row in self._whole.values())
         return self._queries.count + self._keys.count + lists
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the numbers that are stored."""
+        """Bytes of the stored values."""
         whole = sum(row.nbytes for row in self._whole.values())
         return self._queries.nbytes + self._keys.nbytes + whole
 
 
 class ReplyRows:
-    """The rows of every layer of a decoder's text."""
+    """The attention rows of every layer for a decoder's text."""
 
     def __init__(self) -> None:
         self._sites: list[SiteRows] = []
 
     def append(self, calls: Mapping[Site, AttentionCall]) -> None:
-        """Append the rows that a step has computed."""
+        """Append the rows that a decoding step computed."""
         found = sorted(site for site in calls if site.kind == "decoder_self")
         if not self._sites:
             self._sites = [SiteRows() for _ in found]
@@ -175,14 +177,16 @@ class ReplyRows:
             rows.append(calls[site])
 
     def cut(self, length: int) -> None:
-        """Forget the rows from position `length` on."""
+        """Drop the rows from position `length` on."""
         for rows in self._sites:
             rows.cut(length)
 
     def weights(
         self, *, layer: int | None = None, head: int | None = None, start: int = 0, stop: int | None = None
     ) -> Tensor:
-        """Make weights `(layers, heads, rows, keys)` of rows from `start` to `stop`, less the axes that are chosen."""
+        """Compute weights `(layers, heads, rows, keys)` of rows `start` to `stop`, without the dimensions that
+        `layer` and `head` select.
+        """
         stop = self.length if stop is None else stop
         chosen = self._sites if layer is None else [self._sites[layer]]
         made = torch.stack([rows.weights(head, start, stop) for rows in chosen])
@@ -190,28 +194,28 @@ class ReplyRows:
         return made if layer is None else made[0]
 
     def mean(self, *, layer: int | None, head: int | None, start: int, stop: int) -> Tensor:
-        """Make the mean weights `(rows, keys)` over the layers and the heads that are not chosen."""
+        """Compute weights `(rows, keys)`, averaged over layers and heads unless one is selected."""
         chosen = self._sites if layer is None else [self._sites[layer]]
         return sum((rows.weights(head, start, stop).mean(dim=0) for rows in chosen), torch.zeros(())) / len(chosen)
 
     @property
     def length(self) -> int:
-        """How many rows there are of every layer; a step that was interrupted has left more of some."""
+        """Number of rows that every layer has. An interrupted step leaves extra rows in some layers."""
         return min((rows.length for rows in self._sites), default=0)
 
     @property
     def count(self) -> int:
-        """How many numbers are stored."""
+        """Number of stored values."""
         return sum(rows.count for rows in self._sites)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the numbers that are stored."""
+        """Bytes of the stored values."""
         return sum(rows.nbytes for rows in self._sites)
 
 
 def _group_size(keys: Tensor) -> int:
-    """Find how many neighbouring heads share a key, in what transformers repeats."""
+    """Return how many neighbouring heads have the same keys, because transformers repeats a shared key head."""
     heads = keys.shape[0]
     sizes = (size for size in range(heads, 1, -1) if heads % size == 0)
     return next((size for size in sizes if _is_grouped(keys, size)), 1)

@@ -1,3 +1,3 @@
-"""The tab Reply of the page Decoding. Streamlit is used here."""
+"""The tab Reply of the page Decoding. It uses Streamlit."""
 
 import attnviz.app  # noqa: F401 - checks Streamlit's version, and sets how torch's threads wait before torch comes

@@ -1,8 +1,7 @@
-"""The one reply that a visitor's session holds, in a cache that all visitors share, bounded by bytes.
+"""The one reply of each visitor's session, kept in a cache that all visitors share and that is bounded in bytes.
 
-A reply that was evicted is written again: the same choices give the same tokens. So the session itself, and what it
-gives to Streamlit as callbacks, holds the name of a reply and never the reply: sessions live for as long as browsers
-are open.
+An evicted reply is written again: the same choices give the same tokens. The session, and the callbacks given to
+Streamlit, therefore refer to a reply by name and never hold it, because sessions live as long as browsers are open.
 """
 
 import secrets
@@ -29,7 +28,7 @@ _MOST = budget.bytes_for("replies")
 
 
 def _size(reply: Reply) -> float:
-    """Estimate the bytes of a reply at its greatest length; infinite before its first token."""
+    """Estimate the bytes of a reply at its maximum length; infinite before its first token."""
     if not reply.row_count:
         return inf
     most = len(reply.prompt.encoded.tokens) + min(reply.limit, reply.prompt.places)
@@ -42,10 +41,10 @@ _replies: BoundedCache[str, Reply] = BoundedCache(
 
 
 class ReplyRoom:
-    """Limit on the replies that are being written, whether the cache holds them or not: at most so many bytes of them,
-    or one reply alone.
+    """Memory limit for all replies that are being written, whether or not they are in the cache.
 
-    A reply's size is unknown until its first token is there; until then, no other reply begins.
+    Replies are admitted up to `most` bytes in total; a single reply is always admitted. The size of a reply is unknown
+    before its first token, and until then no other reply is admitted.
     """
 
     def __init__(self, most: float) -> None:
@@ -53,7 +52,7 @@ class ReplyRoom:
         self._writing: list[Reply] = []
 
     def enter(self, reply: Reply) -> bool:
-        """Admit a reply if there is room for it; return whether it was admitted."""
+        """Admit a reply if there is memory for it; return whether it was admitted."""
         with self._lock:
             others = sum(map(_size, self._writing))
             if others and others + (_size(reply) if reply.row_count else 0) > self._most:
@@ -62,7 +61,7 @@ class ReplyRoom:
             return True
 
     def leave(self, reply: Reply) -> None:
-        """Give back the room of a reply that is no longer being written."""
+        """Release the memory of a reply that is no longer being written."""
         with self._lock:
             self._writing = [each for each in self._writing if each is not reply]
 
@@ -72,10 +71,13 @@ ROOM = ReplyRoom(_MOST)
 
 @dataclass
 class HeldReply:
-    """What a session knows of its reply: its name in the cache; what it answers (`prompt`, `turns`) and how; how many
-    tokens it is to have (`goal`) and has (`written`); and what the browser was last sent: how many tokens, of which
-    head, in how many messages. `handed_on` passes the reply itself from the end of a run that has written to the next
-    run, which draws it: in between, another reply may have taken its place in the cache.
+    """What a session stores about its reply.
+
+    `name` is the reply's name in the cache; `prompt`, `turns` and `how` say what it answers and how tokens are chosen.
+    `goal` is the number of tokens to write, and `written` the number written. `sent`, `sent_site` and `messages` say
+    what the browser was last sent: number of tokens, layer and head, and number of messages. `handed_on` passes the
+    reply from the end of a run that wrote it to the next run, because another reply may have replaced it in the cache
+    in between.
     """
 
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -92,26 +94,27 @@ class HeldReply:
     recent: deque[tuple[float, int]] = field(default_factory=deque)  # when how many tokens had been sent, lately
 
     def first_to_send(self, now: float) -> int:
-        """Return from which token on the next message brings them: what was sent a moment ago is sent once more, since
-        Streamlit may drop a message for a later one.
+        """Return the first token to send.
+
+        It overlaps the last message, because Streamlit may drop a message in favour of a later one.
         """
         while self.recent and now - self.recent[0][0] > _OVERLAP:
             self.recent.popleft()
         return min([self.sent, *(before for _, before in self.recent)])
 
     def note_sent(self, now: float, count: int) -> None:
-        """Note that the browser was sent all of so many tokens."""
+        """Record that `count` tokens have been sent to the browser."""
         self.recent.append((now, self.sent))
         self.sent = count
 
     def renew(self) -> None:
-        """Give the reply another name: what the browser has belongs to another one."""
+        """Give the reply a new name, because the browser's data belong to another reply."""
         _replies.forget(lambda name: name == self.name)
         self.name, self.sent, self.handed_on = secrets.token_hex(8), 0, None
 
 
 def held() -> HeldReply:
-    """Return what this session knows of its reply."""
+    """Return what this session stores about its reply."""
     return st.session_state.setdefault(_HELD, HeldReply())
 
 
@@ -121,23 +124,23 @@ def held_reply() -> Reply | None:
 
 
 def reply_to(turns: tuple[Turn, ...]) -> str:
-    """Return the text of the held reply to these turns; "" if the reply answers other turns."""
+    """Return the text of the session's reply to these turns; "" if it answers other turns."""
     reply = held_reply()
     return reply.spoken if reply is not None and held().turns == turns else ""
 
 
 def count_written() -> int:
-    """Count the tokens of this session's reply, as last noted where it was evicted."""
+    """Return the number of tokens in this session's reply; for an evicted reply, the last known number."""
     reply = held_reply()
     return held().written if reply is None else len(reply.written)
 
 
 def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply, ReplyState]:
-    """Return the reply that the address asks for, and what the address says then: the reply that is held, taken back as
-    far as the address says, or a new one.
+    """Return the reply that the address asks for, and the resulting state. The reply is the session's own,
+    taken back as far as the address says, or a new one.
 
-    What the address says of another reply is no news of a new one: tokens chosen by hand are forgotten, and where only
-    the choosing is another, as many tokens are written as there were. Raises ValueError with one sentence.
+    A new reply ignores choices that belonged to the previous reply: tokens chosen by hand are forgotten, and if only
+    the way of choosing changed, as many tokens are written as before. Raise ValueError with a message of one sentence.
     """
     mine = held()
     prompt, how = (
@@ -166,17 +169,17 @@ def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply
 
 
 def save(taken: Mapping[int, int], written: int) -> None:
-    """Write into the address which tokens were chosen by hand and how many are written."""
+    """Write the tokens chosen by hand and the number of written tokens into the address."""
     pairs = tuple(sorted(taken.items()))[:MOST_TAKEN]
     held().seen = written, write_taken(pairs)
     persistent.write({"taken": write_taken(pairs) or None, "written": str(written) if written else None})
 
 
 def _take_back(reply: Reply, taken: dict[int, int], goal: int) -> None:
-    """Go back to the first token that the address has otherwise, and to at most `goal` tokens.
+    """Go back to the first token that differs in the address, and to at most `goal` tokens.
 
-    A reply has more tokens than its goal when *Stop* came while the run before was writing a token: Streamlit starts
-    the next run while the one before finishes its step.
+    A reply has more tokens than `goal` if the visitor pressed *Stop* while the previous run was writing a token,
+    because Streamlit starts the next run before that step is finished.
     """
     others = [at for at in {*taken, *reply.taken} if taken.get(at) != reply.taken.get(at)]
     until = min([*others, goal])
@@ -187,7 +190,7 @@ def _take_back(reply: Reply, taken: dict[int, int], goal: int) -> None:
 
 
 def keep(reply: Reply) -> None:
-    """Put a reply that has grown back into the cache, which counts its bytes anew."""
+    """Put a grown reply back into the cache, which then counts its bytes again."""
     name, held().written = held().name, len(reply.written)
     _replies.forget(lambda other: other == name)
     _replies.get(name, read=lambda *_: reply)

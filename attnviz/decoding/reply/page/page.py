@@ -1,6 +1,6 @@
-"""The tab Reply: its controls, the reply, and the link that opens it on Heads.
+"""The tab Reply: its controls, the reply, and a link that opens the reply on the page Heads.
 
-While a reply is written, each token goes to the browser as soon as it is computed, with its row of one head.
+While a reply is written, each token is sent to the browser once it is computed, with its attention row for one head.
 """
 
 import time
@@ -45,7 +45,7 @@ _APART = 0.025  # seconds between two messages, at least
 
 @dataclass
 class ReplyWriter:
-    """The reply of this run's page, its `place`, and `mount`, which draws a message there."""
+    """Writes the reply on this page; `mount` draws a message at `place`."""
 
     model: Model
     reply: Reply
@@ -55,11 +55,11 @@ class ReplyWriter:
 
     @property
     def is_writing(self) -> bool:
-        """Whether tokens are to follow."""
+        """Whether more tokens are to be written."""
         return len(self.reply.written) < held.held().goal and not self.reply.ended
 
     def send(self) -> None:
-        """Draw what the browser has not been sent yet, and what it may have missed."""
+        """Draw the tokens that the browser has not been sent yet, and those that it may have missed."""
         mine, now = held.held(), time.monotonic()
         if mine.sent_site != self.state.site:
             mine.sent, mine.sent_site = 0, self.state.site
@@ -73,10 +73,10 @@ class ReplyWriter:
         mine.note_sent(now, len(self.reply.tokens))
 
     def write(self) -> bool:
-        """Write until the reply has its goal's length, and draw each token; return whether anything was written.
+        """Write until the reply has its intended length, and draw each token.
 
-        Raises ValueError if the visitor's turn does not come, if other replies take all the memory, or if the device
-        has no memory left.
+        Return whether anything was written. Raise ValueError if the visitor's turn does not come, if other replies take
+        all the memory, or if the device has no memory left.
         """
         if not self.is_writing:
             return False
@@ -102,9 +102,9 @@ class ReplyWriter:
 
 @contextmanager
 def _room_for(reply: Reply) -> Iterator[None]:
-    """Wait until there is room to write another reply; meanwhile, give back the visitor's turn.
+    """Wait until there is memory to write another reply, and give up the visitor's turn meanwhile.
 
-    Raises ValueError with one sentence if there is no room in time.
+    Raise ValueError with a message of one sentence if there is none in time.
     """
     until, place = time.monotonic() + _PATIENCE, None
     while not held.ROOM.enter(reply):
@@ -124,7 +124,7 @@ def _room_for(reply: Reply) -> Iterator[None]:
 
 
 def draw(request: Request) -> None:
-    """Draw the tab, and the end of the page; then write on, if more is to be written."""
+    """Draw the tab and the end of the page, then continue writing if more is to be written."""
     if not tabs.writes_replies(request.entry):
         _name_another_model(request.entry)
     _write(_draw_page(request))
@@ -141,8 +141,9 @@ def _name_another_model(entry: Entry) -> None:
 
 
 def _draw_page(request: Request) -> ReplyWriter:
-    """Draw everything that is already there. At the end, free the prompt's trace, which may be large, because writing
-    takes minutes.
+    """Draw everything that is already written.
+
+    At the end, free the prompt's trace, which may be large, because writing takes minutes.
     """
     trace = layout.run_or_refuse(lambda: traces.attention(replace(request, new=0)))
     model = traces.model(request.entry.name)
@@ -200,7 +201,7 @@ def _state(trace) -> ReplyState:
 
 
 def _draw_controls(asked: ReplyState, bar) -> ReplyState:
-    """Draw how tokens are chosen."""
+    """Draw the controls for the choice of tokens."""
     controls.draw_one_of(asked, "choose", "Next token", bar, without=("beam",))
     if asked.choose == "sampled":
         for name, label in {"temperature": "Temperature", "top_p": "Top p", "seed": "Seed"}.items():
@@ -210,8 +211,9 @@ def _draw_controls(asked: ReplyState, bar) -> ReplyState:
 
 
 def _draw_buttons(place, writer: ReplyWriter) -> None:
-    """Draw the buttons Write or Go on (Stop while a reply is being written), and Step. Their callbacks receive numbers,
-    never the reply itself.
+    """Draw the buttons Write or Go on (Stop while a reply is being written), and Step.
+
+    Their callbacks receive numbers, never the reply itself.
     """
     reply, is_writing = writer.reply, writer.is_writing
     label, icon = ("Stop", "stop") if is_writing else ("Go on" if reply.written else "Write", "play_arrow")
@@ -232,7 +234,7 @@ def _go_on(count: int, limit: int) -> None:
 
 
 def _stop() -> None:
-    """Write no more; the address says how much there is."""
+    """Stop writing, and store the number of written tokens in the address."""
     mine = held.held()
     mine.goal = held.count_written()
     held.save(_taken(), mine.goal)
@@ -255,8 +257,9 @@ def _adopt() -> None:
 
 
 def _take() -> None:
-    """Put another token at its place, and write on from there. If the reply was evicted, write it again up to this
-    token.
+    """Replace a token by the one that the visitor chose, and continue writing after it.
+
+    An evicted reply is written again up to this token.
     """
     asked = reported_value(COMPONENT, "take", {"position": NUMBER, "id": NUMBER})
     mine, reply = held.held(), held.held_reply()
@@ -275,7 +278,7 @@ def _take() -> None:
 
 
 def _send_again() -> None:
-    """Send again what the browser lacks, which says how much it has."""
+    """Send again the tokens that the browser reports as missing."""
     said = reported_value(COMPONENT, "have", {"key": TEXT, "count": NUMBER})
     mine = held.held()
     if said is not None:
@@ -283,7 +286,7 @@ def _send_again() -> None:
 
 
 def _draw_link_to_heads(request: Request, reply: Reply, state: ReplyState) -> None:
-    """Draw the link, once something is written."""
+    """Draw the link to the page Heads, once something is written."""
     if not reply.spoken.strip():
         return
     site = {"kind": "decoder_self", "layer": str(state.layer), "head": str(state.head)}
@@ -292,7 +295,7 @@ def _draw_link_to_heads(request: Request, reply: Reply, state: ReplyState) -> No
 
 
 def _texts_of_heads(request: Request, reply: Reply) -> dict[str, str]:
-    """Write what was read and written: a conversation with the reply as its last turn, or a text."""
+    """Return the address parameters for Heads: the conversation with the reply as its last turn, or the text."""
     if request.messages:
         return {"chat": write_chat((*request.messages, Turn("assistant", reply.spoken)))}
     return {"src": request.src + reply.spoken}
@@ -301,9 +304,10 @@ def _texts_of_heads(request: Request, reply: Reply) -> dict[str, str]:
 def message_since(
     model: Model, reply: Reply, state: ReplyState, since: int, *, key: str, number: int, writing: bool
 ) -> Payload:
-    """Make the message that brings the tokens of prompt and reply from number `since` on, and the rows of one head.
+    """Return the message with the tokens of prompt and reply from index `since` on, and their attention rows
+    for one head.
 
-    A row has its token's number; the last token has none yet.
+    A row has the index of its token; the last token has no row yet.
     """
     prompt, written = len(reply.prompt.encoded.tokens), reply.written
     first = max(0, since - prompt)
