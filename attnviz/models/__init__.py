@@ -1,4 +1,4 @@
-"""What can be looked into: our Transformer, toys, and checkpoints of Hugging Face, by one protocol.
+"""Models that attnviz can trace: its own Transformer, toys, and Hugging Face checkpoints, with a common interface.
 
-A model knows how to run and be traced. It knows no picture and no page.
+This folder runs and traces models. It uses no picture and no page.
 """

@@ -1,6 +1,6 @@
-"""A checkpoint's own account of its origin: its card (README.md) and its licence file.
+"""Read a checkpoint's card (README.md) and licence file.
 
-The author of the checkpoint wrote it: it is read within bounds, shown as text, and gaps in it stay gaps.
+The checkpoint's author wrote them, so they are read up to a limit and shown as text; missing facts stay missing.
 """
 
 import csv
@@ -14,10 +14,10 @@ from typing import Any
 from attnviz.guards import plain_file
 from attnviz.text.languages import language_name
 
-PRUNING = "pruning-*.csv"  # `python -m attnviz.causes.corpus --card` writes it, a file a language
-_ORDER, _SHARE = "gradient, least important first", 3  # of the fact: without a third of the heads
+PRUNING = "pruning-*.csv"  # one file per language, written by `python -m attnviz.causes.corpus --card`
+_ORDER, _SHARE = "gradient, least important first", 3  # the fact that is shown: the scores without a third of the heads
 CARD, LICENCES = "README.md", ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
-_MOST_CARD, _MOST_HEAD, _MOST_SAID = 1_000_000, 20_000, 400  # bytes, bytes of the head, characters of one fact
+_MOST_CARD, _MOST_HEAD, _MOST_SAID = 1_000_000, 20_000, 400  # bytes, bytes of the YAML head, characters of one fact
 _HEAD = re.compile(r"\A\ufeff?---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
 _SECTION = re.compile(r"^#+\s*[^\n]*\b(?:licen[cs]e|attribution)\b[^\n]*\n+(.*?)(?=^#|\Z)", re.DOTALL | re.M | re.I)
 _KEYS = {
@@ -32,14 +32,14 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Card:
-    """Facts by name, in the order of the card; and what it says of licence or attribution in words, "" for nothing."""
+    """Facts by name in the card's order, and in `words` the card's paragraph on licence or attribution, or ""."""
 
     facts: dict[str, str]
     words: str = ""
 
 
 def card(folder: Path | None) -> Card:
-    """Read the folder's card and licence file; a missing or unreadable one is empty."""
+    """Read the card and licence file in a folder; a missing or unreadable file gives an empty card."""
     text = "" if folder is None else _text(folder / CARD)
     facts = _facts(text)
     if folder is not None and "licence" not in facts and (named := _licence(folder)):
@@ -49,8 +49,9 @@ def card(folder: Path | None) -> Card:
 
 
 def pruning_facts(folder: Path | None, weights: str) -> dict[str, str]:
-    """Return scores of a shipped model without a third of its heads, by language; {} for other weights than were
-    counted.
+    """Return a shipped model's scores without a third of its heads, by language.
+
+    Return {} if the scores were measured with other weights.
     """
     found = {}
     for path in sorted(folder.glob(PRUNING)) if folder is not None else ():
@@ -69,7 +70,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def _pruning_point(points: list[dict[str, str]]) -> tuple[str, str] | None:
-    """Return the number of heads, and BLEU before and after; None where the file does not say."""
+    """Return the share of removed heads and the BLEU scores as text; None if the file does not have them."""
     try:
         by_count = {int(one["removed"]): (float(one["bleu"]), one["sentences"]) for one in points}
         count = max(by_count)
@@ -108,20 +109,20 @@ def _mapping(head: str) -> dict[Any, Any]:
 
 
 def _join_names(value: Any) -> str:
-    """Return a name, or a joined list of names; "" for anything else."""
+    """Return a name, or the names of a list joined with commas; "" for anything else."""
     names = [name for name in (value if isinstance(value, list) else [value]) if isinstance(name, str | int | float)]
     return _cut(", ".join(str(name) for name in names if not isinstance(name, bool)))
 
 
 def _licence(folder: Path) -> str:
-    """Return the first words of a licence file, which are its name."""
+    """Return the first line of a licence file, which is the licence's name."""
     texts = (_text(folder / name) for name in LICENCES)
     lines = [line.strip("# ").strip() for text in texts for line in text.splitlines()]
     return _cut(next((line for line in lines if line), ""))
 
 
 def _plain_text(section: str) -> str:
-    """Return the first paragraph of words and the one after it, without Markdown's signs."""
+    """Return the first paragraph of a Markdown section as plain text."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", section).replace("**", "").replace("`", "")
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
     return _cut(next((part for part in paragraphs if part and not part.startswith(("|", "<", "```"))), ""))

@@ -1,4 +1,4 @@
-"""The list of models, and how to load one by name or folder. Reading the list needs no torch."""
+"""The list of models, and loading a model by name or folder. Reading the list does not need torch."""
 
 import json
 import os
@@ -27,17 +27,17 @@ SHIPPED = ASSETS / "models"
 _MOST_CONFIG = 5_000_000  # bytes
 DEFAULT = "translator-en-de-es-fr-zh"
 RECORDING = ".npz"
-TOY = "toy:"  # before the name of a shipped experiment, such as toy:french-without-causal-mask
+TOY = "toy:"  # prefix for the name of a shipped experiment, such as toy:french-without-causal-mask
 
 Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A model that can be chosen: its name, its folder, a title for people and the languages it writes.
+    """An entry of the list of models: its name, its folder, a title to show, and the languages it writes.
 
-    `start` is the head that is shown first (`{"kind": …, "layer": …, "head": …}`), `reads` what was measured of the
-    sentences that it reads (`attnviz.models.translator.reading_notes`).
+    `start` is the head that is shown first (`{"kind": …, "layer": …, "head": …}`). `reads` are measurements of the
+    sentences that the model can read (`attnviz.models.translator.reading_notes`).
     """
 
     name: str
@@ -49,19 +49,19 @@ class Entry:
 
 
 def entries() -> tuple[Entry, ...]:
-    """List the shipped models, the default first; a folder that holds anything else is passed over."""
+    """Return the shipped models, the default one first; folders that hold anything else are skipped."""
     return _entries(SHIPPED)
 
 
 @lru_cache(maxsize=4)
 def _entries(shipped: Path) -> tuple[Entry, ...]:
-    """Read the list once: shipped models do not change, and every page asks several times a run."""
+    """Read the list once, because shipped models do not change and every page needs the list several times per run."""
     found = [entry for path in sorted(shipped.glob("*/config.json")) if (entry := _entry(path.parent))]
     return tuple(sorted(found, key=lambda entry: entry.name != DEFAULT))
 
 
 def unshipped_entry(name: str) -> Entry:
-    """Make the entry of the folder or hub id of a checkpoint, without looking at it yet."""
+    """Return an entry for the folder or hub id of a checkpoint, without reading the checkpoint."""
     return Entry(name, Path(name), Path(name).name or name, ())
 
 
@@ -92,14 +92,16 @@ def load(
     dtype: "str | torch.dtype | None" = None,
     progress: Progress | None = None,
 ) -> "LoadedModel":
-    """Load a model by its name in the catalogue, by its folder, or by its id on the Hugging Face hub; or show a model
-    of transformers in memory, with its tokenizer; or the toy of a recording (`attnviz.learn`) or its file, which runs
-    on the CPU in float32.
+    """Load a model.
 
-    `device` and `dtype` are torch's own or their names, such as "cpu", "cuda", "float32"; left out, the best there is,
-    or what ATTNVIZ_DEVICE and ATTNVIZ_DTYPE say; of a model in memory, its own. `progress(share, what)` is called with
-    the share loaded so far, 0 to 1. transformers is imported only for a checkpoint in its format. Raises a ValueError
-    with one sentence: CheckpointError for a checkpoint of attnviz, ModelError for one of transformers.
+    `model` is a name in the catalogue, a folder, a Hugging Face hub id, a transformers model in memory (with its
+    tokenizer), or a toy's recording (`attnviz.learn`) or its file. A toy runs on the CPU in float32.
+
+    `device` and `dtype` are torch's objects or their names, such as "cpu", "cuda", "float32". By default they come from
+    ATTNVIZ_DEVICE and ATTNVIZ_DTYPE, or are the best available; a model in memory keeps its own. `progress(share,
+    what)` is called with the share loaded so far, 0 to 1. transformers is imported only for a checkpoint in its format.
+    Raises ValueError with a message of one sentence: CheckpointError for an attnviz checkpoint, ModelError for a
+    transformers checkpoint.
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 
@@ -112,7 +114,7 @@ def load(
     if tokenizer is not None:
         raise ValueError("Give a tokenizer only with a model in memory. A folder or hub id has its own.")
     if model == DEFAULT:
-        require_files()  # only this server has it: no hub is asked
+        require_files()  # the default model is shipped, never downloaded
     if is_translator(model):
         return translator(model, device=device, dtype=dtype)
     chosen = choose_device(device)
@@ -138,12 +140,15 @@ def _from_memory(
 
 
 def _torch_name(choice: Any) -> str | None:
-    """Return the name of a device or a type of torch; a name as it is."""
+    """Return the name of a torch device or dtype; return a name unchanged."""
     return None if choice is None else str(choice).removeprefix("torch.")
 
 
 def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype: str | None = None) -> "Translator":
-    """Load a checkpoint of attnviz's own, as `load` does. Raises CheckpointError with one sentence."""
+    """Load a checkpoint in attnviz's own format, like `load`.
+
+    Raises CheckpointError, with a message of one sentence.
+    """
     from attnviz.models.translator.translator import Translator
     from attnviz.transformer.checkpoint import CheckpointError
     from attnviz.transformer.device import choose_device, choose_dtype
@@ -157,15 +162,13 @@ def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype:
 
 
 def is_translator(model: str | Path) -> bool:
-    """Check whether a name or folder is a checkpoint in attnviz's own format; everything else is left to
-    transformers.
-    """
+    """Check whether a name or folder is a checkpoint in attnviz's own format; transformers loads all others."""
     folder = _folder(model)
     return folder is not None and _config(folder) is not None
 
 
 def _toy(model: Any) -> "Toy | None":
-    """Return the toy of a recording, of a recording's file, or of a shipped experiment; None for anything else.
+    """Return the toy for a recording, a recording's file, or a shipped experiment; None for anything else.
 
     Raises ValueError for another .npz file, and for a recording without weights.
     """
@@ -192,16 +195,12 @@ def _toy(model: Any) -> "Toy | None":
 
 
 def _folder(model: str | Path) -> Path | None:
-    """Find a model's folder: a name of the catalogue goes before a folder of the same name. None where
-    neither exists.
-    """
+    """Return a model's folder, or None. A name in the catalogue takes precedence over a folder with the same name."""
     return next((entry.folder for entry in entries() if entry.name == str(model)), None) or local_paths.folder(model)
 
 
 def _config(folder: Path) -> dict[str, Any] | None:
-    """Read the config of a checkpoint in attnviz's own format; None where the folder holds anything else, or
-    nothing.
-    """
+    """Return the config of a checkpoint in attnviz's own format, or None if the folder holds anything else."""
     try:
         content = json.loads(plain_file.content(folder / "config.json", most=_MOST_CONFIG))
     except (OSError, ValueError, RecursionError):
@@ -210,7 +209,7 @@ def _config(folder: Path) -> dict[str, Any] | None:
 
 
 def _entry(folder: Path) -> Entry | None:
-    """Make a model's entry from its config; None where that does not name the languages that the model writes."""
+    """Return a model's entry, read from its config, or None if the config does not name the model's languages."""
     said = (_config(folder) or {}).get("about")
     about: dict[str, Any] = said if isinstance(said, dict) else {}
     languages, title, start = about.get("languages"), about.get("title"), about.get("start")

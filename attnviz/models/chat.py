@@ -1,6 +1,6 @@
-"""Conversations as any model's caller asks about them: whether it takes one, and how long a reply may be.
+"""Whether a model accepts conversations, how long a reply may be, and a cache of texts that chat templates wrote.
 
-Apart from `protocol`: most models take none, and pages ask before torch is imported.
+This is separate from `protocol`, because pages need it before torch is imported.
 """
 
 import sys
@@ -14,27 +14,28 @@ from attnviz.text.limits import TextError
 
 
 class WithoutChat:
-    """A model that takes no conversation."""
+    """Mixin for a model that does not accept conversations."""
 
     @property
     def has_chat(self) -> bool:
-        """Whether the model takes a conversation: always False."""
+        """Whether the model accepts a conversation: always False."""
         return False
 
     def reply(self, messages: Sequence[Mapping[str, Any]], **how: Any) -> NoReturn:
-        """Raise TextError: this model writes no replies."""
+        """Raise TextError, because this model writes no replies."""
         raise _no_template(self)
 
 
 def takes_chat(model: Any) -> bool:
-    """Whether a model takes a conversation. Raises TextError for a chat template that is too long to be one, and for
-    several templates without a default.
+    """Whether a model accepts a conversation.
+
+    Raises TextError for a chat template that is too long, and for several templates without a default.
     """
     return bool(getattr(model, "has_chat", False))
 
 
 def can_chat(model: Any) -> bool:
-    """Whether a model takes a conversation. Also False for a chat template that cannot be read."""
+    """Whether a model accepts a conversation; False if its chat template cannot be read."""
     try:
         return takes_chat(model)
     except TextError:
@@ -52,13 +53,14 @@ def _no_template(model: Any) -> TextError:
 
 
 def reply_tokens(turns: Sequence[Turn], asked: int) -> int:
-    """Return how many tokens of a reply to write: none after a turn of the assistant's, who has answered already."""
+    """Return the number of tokens to generate for a reply: 0 if the last turn is the assistant's, otherwise `asked`."""
     return 0 if turns[-1].role == "assistant" else asked
 
 
 class RenderedTexts:
-    """Cache of texts that chat templates have written, at most `most` bytes; the least recently used texts are
-    forgotten. A template's refusal is kept, too, as its sentence, so that nothing is rendered twice.
+    """Cache of texts written by chat templates, of at most `most` bytes, which evicts the least recently used texts.
+
+    A template's refusal is stored too, as a TextError, so that nothing is rendered twice.
     """
 
     def __init__(self, most: float) -> None:
@@ -67,14 +69,14 @@ class RenderedTexts:
         self._lock = Lock()
 
     def find(self, name: bytes) -> "str | TextError | None":
-        """Return the text or the refusal under a name; None if there is none."""
+        """Return the stored text or refusal for a key, or None."""
         with self._lock:
             if name in self._texts:
                 self._texts.move_to_end(name)
             return self._texts.get(name)
 
     def keep(self, name: bytes, text: "str | TextError") -> None:
-        """Keep a text or a refusal; forget the oldest ones beyond the limit of bytes."""
+        """Store a text or a refusal, and evict the oldest entries beyond the limit of bytes."""
         with self._lock:
             self._drop(name)
             self._texts[name] = text
@@ -83,7 +85,7 @@ class RenderedTexts:
                 self._drop(next(iter(self._texts)))
 
     def forget(self, is_stale: Callable[[bytes], bool]) -> None:
-        """Forget the texts under stale names."""
+        """Evict the entries whose keys are stale."""
         with self._lock:
             for name in [name for name in self._texts if is_stale(name)]:
                 self._drop(name)
@@ -94,7 +96,7 @@ class RenderedTexts:
 
 
 def _size(text: "str | TextError") -> int:
-    return sys.getsizeof(str(text)) + 200  # bytes of the name, and of its place
+    return sys.getsizeof(str(text)) + 200  # plus the bytes of the key and of the entry
 
 
-RENDERED = RenderedTexts(16e6)  # the dashboard gives it a part of what its caches may take
+RENDERED = RenderedTexts(16e6)  # the dashboard changes the limit to a share of its memory for caches

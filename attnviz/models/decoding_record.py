@@ -1,4 +1,4 @@
-"""The record of a whole decoding, gathered row by row while it runs, so that no step's record has to be kept."""
+"""The record of a whole decoding, collected row by row while it runs, so that no step's full trace has to be kept."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +17,10 @@ from attnviz.transformer.probe import EditedWeights, Kind, Stack, bytes_kept
 
 @dataclass(frozen=True, eq=False)
 class StepRow:
-    """The rows that one step adds: attn kind -> `(layers, heads, k_len)`, hidden `(1 + layers, d_model)` with the
-    embedding first, logits `(vocab_size,)`; float32 on the CPU.
+    """The rows that one decoding step adds; float32 on the CPU.
+
+    attn: kind -> `(layers, heads, k_len)`. hidden: `(1 + layers, d_model)`, the embedding first. logits:
+    `(vocab_size,)`.
     """
 
     attn: Mapping[Kind, Tensor]
@@ -28,13 +30,13 @@ class StepRow:
 
 @dataclass(frozen=True, eq=False)
 class DecodingRecord:
-    """A decoding, row by row.
+    """The record of a decoding, stacked from its rows.
 
-    attn of decoder kinds `(layers, heads, steps, k_len)`, zero where a key did not exist yet; of the encoder the
-    map that was computed once. hidden: stack -> `(1 + layers, length, d_model)`. logits `(steps, vocab_size)`.
-    `fed` are the tokens that went in, `chosen` what the model chose after each of them, `hypotheses` a beam's after
-    each step. `dtype` is the type that the model ran in. `recomputes` says that every step ran the whole prefix again.
-    `after` is the text's token after the last that was fed, if a teacher gave the text.
+    attn: for decoder kinds `(layers, heads, steps, k_len)`, with zeros for keys that did not exist yet; for the encoder
+    the map that was computed once. hidden: stack -> `(1 + layers, length, d_model)`. logits: `(steps, vocab_size)`.
+    `fed` are the input tokens, `chosen` the tokens that the model chose after each of them, `hypotheses` the beam's
+    hypotheses after each step. `dtype` is the dtype in which the model ran. `recomputes` says that every step ran the
+    whole prefix again. `after` is the text's token after the last input token, if the text was teacher-forced.
     """
 
     attn: Mapping[Kind, Float[Tensor, "layers heads q_len k_len"]]
@@ -51,21 +53,21 @@ class DecodingRecord:
 
     @property
     def following(self) -> tuple[Token, ...]:
-        """The text's next token after each that was fed. It is what the model chose, unless another token was fed."""
+        """The text's next token after each input token. It is the model's choice, unless another token was fed."""
         return (*self.fed[1:], self.after or self.chosen[-1])
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The target that was decoded: what was fed, and the last choice."""
+        """The ids of the decoded target: the input tokens and the last choice."""
         return (*(token.id for token in self.fed), self.chosen[-1].id)
 
     def nbytes(self) -> int:
-        """Bytes of memory that its maps, hidden states and logits take."""
+        """Return the bytes of memory that the maps, hidden states and logits use."""
         return bytes_kept((), (*self.attn.values(), *self.hidden.values(), self.logits))
 
 
 class DecodingRows:
-    """The rows of a decoding that may still go on. After any of its steps they make a record."""
+    """The rows of a decoding that may still continue; after any step they can be stacked to a record."""
 
     def __init__(self) -> None:
         self._rows: list[list[tuple[StepRow, tuple[Token, ...]]]] = []
@@ -75,11 +77,11 @@ class DecodingRows:
 
     @property
     def count(self) -> int:
-        """The number of steps that were added."""
+        """The number of steps so far."""
         return len(self._rows)
 
     def add(self, step: Step) -> None:
-        """Add what the next step computed."""
+        """Add the rows of the next step."""
         self._first = self._first or step
         self._last = step
         items = range(len(step.trace.sentences))
@@ -87,8 +89,9 @@ class DecodingRows:
         self._records.append((step.hypotheses, step.seconds))
 
     def record(self) -> DecodingRecord:
-        """Make the record of the steps so far. Of a beam, it has the rows on the way to the best sentence. Raises
-        ValueError when there is no step.
+        """Return the record of the steps so far; for a beam, with the rows that lead to the best sentence.
+
+        Raises ValueError if there is no step.
         """
         first, last, records = self._first, self._last, self._records
         if last is None or first is None:
@@ -108,10 +111,9 @@ class DecodingRows:
 
 
 def decoding_record(steps: Iterable[Step], rows: DecodingRows | None = None) -> DecodingRecord:
-    """Run a decoding to its end and keep its rows. Of a beam, those on the way to its best sentence are kept. The steps
-    are added to `rows`, if given.
+    """Run a decoding to its end and return its record; for a beam, with the rows that lead to the best sentence.
 
-    Raises ValueError when there is no step.
+    The steps are also added to `rows`, if given. Raises ValueError if there is no step.
     """
     rows = rows or DecodingRows()
     for step in steps:
@@ -120,7 +122,7 @@ def decoding_record(steps: Iterable[Step], rows: DecodingRows | None = None) -> 
 
 
 def newest_row(trace: Trace, item: int = 0) -> StepRow:
-    """Take the last row of each decoder map of a step, and its hidden states and logits."""
+    """Return the last row of each decoder map of a step, with its hidden states and logits."""
     kinds: list[Kind] = [kind for kind in trace.kinds if trace.output_tokens(kind) is not None]
     attn: dict[Kind, Tensor] = {
         kind: torch.stack([_newest_row(trace, kind, layer, item) for layer in _layers(trace, kind)]) for kind in kinds
@@ -134,9 +136,7 @@ def newest_row(trace: Trace, item: int = 0) -> StepRow:
 
 
 def stack_rows(rows: Sequence[StepRow], encoded: Trace, item: int = 0) -> DecodingRecord:
-    """Stack rows of successive steps to maps; the encoder's part is taken from `encoded`, a trace of any of
-    the steps.
-    """
+    """Stack the rows of successive steps to a record; the encoder's part comes from `encoded`, a trace of any step."""
     attn: dict[Kind, Tensor] = {kind: _pad_rows([row.attn[kind] for row in rows]) for kind in rows[0].attn}
     hidden: dict[Stack, Tensor] = {"decoder": torch.stack([row.hidden for row in rows], dim=1)}
     keys = [key for key in sorted(encoded.layers) if key[0] == "encoder"]
@@ -173,7 +173,9 @@ def _numbers(logits: Tensor, item: int) -> Tensor:
 
 
 def _pad_rows(rows: list[Tensor]) -> Tensor:
-    """Pad rows `(layers, heads, k_len)` of growing length with zeros, to maps `(layers, heads, rows, longest)`."""
+    """Pad rows `(layers, heads, k_len)` of growing length with zeros and stack them to `(layers, heads, rows,
+    longest)`.
+    """
     longest = max(row.shape[-1] for row in rows)
     return torch.stack([torch.nn.functional.pad(row, (0, longest - row.shape[-1])) for row in rows], dim=2)
 
@@ -183,7 +185,7 @@ def _choices(path: list) -> tuple[Token, ...]:
 
 
 def _path(rows: list, last: Step) -> list:
-    """Select, of each step, the item whose prefix the best final sentence passed through."""
+    """Return, for each step, the beam item whose prefix leads to the best final sentence."""
     if not last.hypotheses:
         return [items[0] for items in rows]
     bos, best = last.prefix[0].id, last.hypotheses[0].ids

@@ -1,6 +1,5 @@
-"""A loaded model in numbers: read from the model and from one pass of it, never from its name.
-
-What cannot be read is left out.
+"""Facts about a loaded model, read from the model and a trace of it, never from its name. Unknown facts are
+left out.
 """
 
 from dataclasses import dataclass
@@ -22,14 +21,14 @@ _KINDS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Section:
-    """Facts that belong together: what each is called, and what was read."""
+    """A group of facts with a title; each fact maps a name to a value."""
 
     title: str
     facts: Facts
 
 
 def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
-    """Collect all facts on a model; `trace` is any pass of it."""
+    """Return all facts about a model in sections; `trace` is any trace of it."""
     own = _translator_facts(model) if isinstance(model, Translator) else _checkpoint_facts(model)
     folder = getattr(model, "folder", None)
     found = card(folder)
@@ -46,7 +45,7 @@ def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
 
 
 def _attention(trace: Trace) -> Facts:
-    """Return layers, heads, their size and the groups that share keys, of each kind."""
+    """Return the numbers of layers and heads, their size, and how many heads share keys, for each kind."""
     found: Facts = {}
     for kind in trace.kinds:
         layers, heads = trace.shape(kind)
@@ -62,7 +61,7 @@ def _attention(trace: Trace) -> Facts:
 
 
 def _scores(calls: list[AttentionCall]) -> Facts:
-    """Return how scores are computed from queries and keys, at sites whose queries and keys are known."""
+    """Return how scores are computed from queries and keys, for calls whose queries and keys are known."""
     if not calls:
         return {"scores": "more than a multiple of query · key"}
     scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in calls}
@@ -73,7 +72,7 @@ def _scores(calls: list[AttentionCall]) -> Facts:
 
 
 def _groups(call: AttentionCall) -> str:
-    """Say how many heads share keys and values."""
+    """Return a phrase that says how many heads share keys and values."""
     groups, heads = key_groups(call), call.key.shape[1]
     if groups == heads:
         return "each head has its own keys" if heads > 1 else "one head"

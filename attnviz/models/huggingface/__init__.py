@@ -1,10 +1,11 @@
-"""Other people's models: Hugging Face checkpoints, as transformers loads them. Nothing else imports `transformers`.
+"""Hugging Face checkpoints, loaded with transformers. No other folder imports `transformers`.
 
     from attnviz.models.huggingface import load
     model = load("gpt2", device=torch.device("cpu"), dtype=torch.float32)
     model.trace("I love you.").attn("decoder_self", layer=2, head=5)
 
-A model is shown only after it was found to compute what transformers computes (`parity`), or refused with a sentence.
+A model is shown only if attnviz's pass computes the same as transformers' pass (`parity`). Otherwise it is refused with
+a message of one sentence.
 """
 
 from attnviz.models.huggingface.errors import ModelError

@@ -1,4 +1,4 @@
-"""Read an architecture from a config: its class in transformers, whether the model reads or writes, and its limits."""
+"""Read a model's architecture from its config: its class in transformers, whether it generates text, and its limits."""
 
 import inspect
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from attnviz.models.huggingface.errors import ModelError, reason
 from attnviz.models.huggingface.files import folder as files_folder
 
 _LAYERS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "num_decoder_layers", "n_layer")
-_AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # their positions are counted as RoBERTa's
-_MOST_LAYERS_A_TENSOR = 10  # ALBERT shares a layer's sixteen tensors; no model makes ten layers of one
-# What is said of a class that takes no token ids, although its main input is named so.
+_AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # count positions like RoBERTa
+_MOST_LAYERS_A_TENSOR = 10  # ALBERT's layers share sixteen tensors; no model has ten layers per tensor
+# The reason for refusing a class that takes no token ids, although that is the name of its main input.
 _NO_IDS = {"input ids": "its parts have a forward pass, but the whole model has none"}
 _SEVERAL_CODES = "each position of its input holds several codes of sound"
-# Families whose passes are not over the tokens of one text, and the reason.
+# Model families whose passes are not over the tokens of one text, and the reason.
 _NOT_OVER_TOKENS = {
     "blt": "it attends among patches, each made of several bytes",
     "dia": "each position of its decoder's input holds several codes of sound",
@@ -40,7 +40,7 @@ _NOT_OVER_TOKENS = {
     "perceiver": "it attends from learned latents, which are not tokens, to bytes",
 }
 _PACKED = ("quantization_config", "compression_config")  # the latter as compressed-tensors once wrote it
-_OF_DECODERS = {  # models of pictures and sounds among them, which are shown on their text alone
+_OF_DECODERS = {  # includes models of pictures and sounds, which are shown with text only
     AutoModelForCausalLM: modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
     AutoModelForMultimodalLM: modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING,
     AutoModelForSeq2SeqLM: modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
@@ -50,8 +50,9 @@ _WRITERS = ("CausalLM", "LMHead", "DoubleHeads", "ForConditionalGeneration", "MT
 
 @dataclass(frozen=True)
 class Architecture:
-    """A model to build: `auto` is the class of transformers that builds it. `writes` where it has a head that writes
-    text, `has_both` an encoder and a decoder.
+    """How to build a model: `auto` is transformers' class for it.
+
+    `writes` says whether it has a language-model head, `has_both` whether it has an encoder and a decoder.
     """
 
     auto: Any
@@ -60,7 +61,7 @@ class Architecture:
 
 
 def read_config(folder: Path, tensors: int) -> Any:
-    """Read transformers' config of a folder whose weights hold so many tensors. Raises ModelError."""
+    """Read the transformers config of a folder whose weights hold `tensors` tensors. Raises ModelError."""
     content = files_folder.read_json(folder / files_folder.CONFIG)
     if packed := next((content[key] for key in _PACKED if content.get(key)), None):
         raise ModelError(
@@ -89,22 +90,21 @@ def read_config(folder: Path, tensors: int) -> Any:
 
 
 def _method(packed: Any) -> str:
-    """Return the quantisation method that a config names, in brackets; "" if the config names none."""
+    """Return the quantisation method in a config, in brackets, or ""."""
     said = packed.get("quant_method") if isinstance(packed, dict) else None
     return f" ({said[:40]})" if isinstance(said, str) and said.isprintable() else ""
 
 
 def has_layer_count(folder: Path) -> bool:
-    """Check whether a folder's config gives a number of layers; transformers fills in a missing one."""
+    """Check whether a config names a number of layers, because transformers fills in a missing one."""
     return any(name in files_folder.read_json(folder / files_folder.CONFIG) for name in (*_LAYERS, "n_layers"))
 
 
 def choose_architecture(config: Any) -> Architecture:
-    """Choose the class to load: the class that the checkpoint was saved as, or its base model if attnviz has no use
-    for its head.
+    """Choose the class to load: the one the checkpoint was saved as, or its base model if attnviz cannot use the head.
 
-    A classifier gets no head that writes, even if its embeddings could be used as one. Raises ModelError for a model
-    that reads no text.
+    A classifier gets no language-model head, even if its embeddings could serve as one. Raises ModelError for a model
+    that does not read text.
     """
     names, sort = tuple(config.architectures or ()), type(config)
     if sort in modeling_auto.MODEL_MAPPING:
@@ -139,8 +139,9 @@ def _decoder(config: Any) -> Architecture | None:
 
 
 def _named_class(config: Any) -> Architecture | None:
-    """Return the class that a config names, if transformers maps no class to the config: the language model of an image
-    model, saved alone, or Evolla.
+    """Return the class named in a config if transformers maps no class to the config.
+
+    Examples are the language model of an image model, saved alone, and Evolla.
     """
     for name in config.architectures or ():
         named: Any = getattr(transformers, name, None)
@@ -191,7 +192,7 @@ def without_head(model: Any) -> Any:
 
 
 def positions(config: Any) -> int:
-    """Return the number of tokens that the model has positions for. RoBERTa's positions begin after its padding id."""
+    """Return the model's number of positions. RoBERTa's positions begin after its padding id."""
     text = config.get_text_config()
     said = next((n for part in (config, text) if (n := getattr(part, "max_position_embeddings", None))), None)
     if not isinstance(said, int) or said < 1:
@@ -201,7 +202,7 @@ def positions(config: Any) -> int:
 
 
 def vocabulary_of(config: Any) -> int:
-    """Return the size of a model's vocabulary; of the decoder's vocabulary if it differs from the encoder's (FSMT).
+    """Return the size of a model's vocabulary, or of the decoder's if it differs from the encoder's (FSMT).
 
     Raises ModelError for a model that reads characters or bytes, without a vocabulary of tokens.
     """
@@ -224,13 +225,13 @@ def _check_layers(config: Any, tensors: int, name: str) -> None:
 
 
 def _are_names(said: Any) -> bool:
-    """Check whether these are names of classes; a config may also leave them out."""
+    """Check whether a config's `architectures` is a list of class names or missing."""
     return said is None or (isinstance(said, list) and all(isinstance(name, str) for name in said))
 
 
 def _writes(config: Any, mapping: Any) -> bool:
-    """Check whether the config names a class with a head that writes, or the very class that transformers has
-    for it.
+    """Check whether the config names a class with a language-model head, or exactly the class that transformers maps to
+    it.
     """
     own = _class_of(config, mapping).__name__
     names = config.architectures or ()
@@ -238,6 +239,6 @@ def _writes(config: Any, mapping: Any) -> bool:
 
 
 def _class_of(config: Any, mapping: Any) -> type:
-    """Return the class that transformers has for a config; of several, the first."""
+    """Return the class that transformers maps to a config, or the first of several."""
     found = mapping[type(config)]
     return found[0] if isinstance(found, list | tuple) else found

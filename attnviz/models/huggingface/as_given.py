@@ -1,7 +1,7 @@
-"""The model as it was given, and the check that the pass which attnviz shows computes the same.
+"""The model as the user gave it, and the check that attnviz's pass computes the same.
 
-attnviz takes maps from a model whose attention it has changed: eager, or attnviz's own, without the user's wrapper and
-hooks. The check runs the model as it was given once (with its own attention implementation, without
+attnviz takes maps from a copy of the model with changed attention: eager, or attnviz's own, without the user's wrapper
+and hooks. The check runs the model as it was given once (with its own attention implementation, without
 `output_attentions`, with its own `use_cache`, wrapper and hooks) and compares logits or last hidden states. It accepts
 only differences that rounding explains.
 """
@@ -28,9 +28,9 @@ from attnviz.transformer.probe import Kind, Site, tell_listener
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _KEPT = ("output_attentions", "output_hidden_states")  # settings of a config that make a pass return more
-_COMPUTING = ("torch", "transformers", "peft", "accelerate")  # libraries whose hooks are a part of the model
-_LONG = 64  # tokens: of a longer text the last row is compared, since the logits of all its rows are large
-_ENOUGH = 8  # enough tokens to tell two computations of a decoder apart, since its rows do not depend on later tokens
+_COMPUTING = ("torch", "transformers", "peft", "accelerate")  # libraries whose hooks are part of the model
+_LONG = 64  # tokens: for a longer text only the last row is compared, because the logits of all rows are large
+_ENOUGH = 8  # tokens that suffice to compare two passes of a decoder, whose rows do not depend on later tokens
 _IN_STEPS = (
     "transformers makes no causal mask when it runs {name} over a whole target with use_cache=True. The maps are those "
     "of its steps, as generate computes them."
@@ -39,9 +39,10 @@ _IN_STEPS = (
 
 @dataclass(frozen=True)
 class GivenOutput:
-    """Output of a pass of the model as it was given: its logits, or the last hidden states of a model without a head;
-    the last hidden states that the head read, where the head is a module of its own; and the cache that the pass
-    filled.
+    """Output of a pass of the model as it was given: its logits, or the last hidden states of a model without a head.
+
+    `hidden` are the last hidden states before the head, if the head is a separate module. `cache` is the cache that the
+    pass filled.
     """
 
     output: Tensor
@@ -51,34 +52,35 @@ class GivenOutput:
 
 @dataclass(frozen=True)
 class ShownRows:
-    """Output of a pass that is shown, `(batch, length, size)`: logits, or the last hidden states if `are_hidden`."""
+    """Output of attnviz's pass, `(batch, length, size)`: logits, or the last hidden states if `are_hidden`."""
 
     output: Tensor
     are_hidden: bool = False
 
     @classmethod
     def read(cls, out: Any) -> "ShownRows":
-        """Read the output of a transformers model."""
+        """Read the output object of a transformers model."""
         return cls(parity.output_of(out), getattr(out, "logits", None) is None)
 
     def row(self, item: int, length: int) -> "ShownRows":
-        """Return the output of one text of the batch, without its padding."""
+        """Return the output for one batch item, without padding."""
         return ShownRows(self.output[item : item + 1, :length], self.are_hidden)
 
 
 class ShownPass(Protocol):
-    """The pass that is shown: logits, or the last hidden states of a model without a head."""
+    """attnviz's pass, which the maps come from. It returns logits, or the last hidden states of a model
+    without a head.
+    """
 
     def __call__(self, sample: Batch, target: Batch | None, *, last_only: bool = False) -> Tensor:
-        """Run the pass over a sample and a target; with `last_only`, the last row may be all that is returned."""
+        """Run the pass over a sample and a target; with `last_only`, it may return only the last row."""
         ...
 
 
 class GivenModel:
-    """The model as it was given: a copy of its modules around the same tensors, its wrapper, hooks and implementation
-    included.
+    """The model as it was given: a copy of its modules that shares the tensors, with the user's wrapper and hooks.
 
-    `part` is the module whose attention is shown: `whole` itself, or the transformers model in a wrapper.
+    `part` is the module whose attention is shown: `whole` itself, or the transformers model inside a wrapper.
     """
 
     def __init__(self, whole: nn.Module, part: nn.Module | None = None) -> None:
@@ -96,8 +98,9 @@ class GivenModel:
         return self.whole.get_submodule(self.part_name)
 
     def make_shown(self) -> Any:
-        """Copy the part that is shown around the same tensors, without the user's hooks, and without a `forward` that
-        would run the original model.
+        """Return a copy of the shown part that shares the tensors.
+
+        The copy has neither the user's hooks nor a replaced `forward` that would run the original model.
         """
         shown = patches.share_weights(self.part)
         remove_hooks(shown)
@@ -105,14 +108,14 @@ class GivenModel:
         return shown
 
     def convert(self, device: torch.device, dtype: torch.dtype) -> "GivenModel":
-        """Copy the model with its tensors, and move the copy to a device and a dtype."""
+        """Return a copy of the model and its tensors, converted to a device and a dtype."""
         made = copy.copy(self)
         made.whole = copy.deepcopy(self.whole)
         patches.cast(made.whole, device, dtype)
         return made
 
     def widen(self) -> "GivenModel":
-        """Copy the model with its tensors, and convert the copy to float32."""
+        """Return a copy of the model and its tensors, converted to float32."""
         made = copy.copy(self)
         made.whole = copy.deepcopy(self.whole).float()
         return made
@@ -129,11 +132,11 @@ class GivenModel:
         self, sample: Batch, target: Batch | None, *, last_only: bool = False,
         without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
     ) -> GivenOutput:  # fmt: skip
-        """Run the model as its user does, on a copy, because a run may change a model (a short text changes BigBird).
+        """Run a copy of the model as its user does, because a run may change a model (a short text changes BigBird).
 
         The functions in `without` are applied to the copy first; each removes a part of the model. The pass returns no
-        weights and no layers' outputs, even if the model's config asks for them: those of a long text are large. It
-        tells this thread's listener which layer runs.
+        weights and no hidden states of layers, even if the model's config asks for them, because those of a long text
+        are large. The listener of this thread is told which layer runs.
         """
         given = copy.copy(self)
         given.whole = patches.share_weights(self.whole)
@@ -156,7 +159,7 @@ class GivenModel:
 
     @torch.inference_mode()
     def run_in_steps(self, sample: Batch, target: Batch) -> Tensor:
-        """Run the decoder token by token on its own cache, as `generate` does."""
+        """Run the decoder token by token with its own cache, like `generate`."""
         whole, cache, rows = patches.share_weights(self.whole), None, []
         name = cache_argument(self.part)  # which is the output's name for it, too
         for at in range(target.ids.shape[1]):
@@ -167,11 +170,11 @@ class GivenModel:
         return torch.cat(rows, dim=1)
 
     def hooked(self) -> str | None:
-        """Return where the user's first hook is; None if there is no hook."""
+        """Return the name of the first module with a hook of the user's, or None."""
         return next((_called(name) for name, module in self.whole.named_modules() if _user_hooks(module)), None)
 
     def replaced(self) -> str | None:
-        """Return where the first `forward` is replaced by a function that is not the copy's own, or None."""
+        """Return the name of the first module whose `forward` was replaced by a foreign function, or None."""
         return next((_called(name) for name, _ in self._replaced()), None)
 
     def _replaced(self) -> list[tuple[str, Any]]:
@@ -179,7 +182,7 @@ class GivenModel:
 
 
 def remove_hooks(model: nn.Module) -> None:
-    """Remove the user's hooks; those of the libraries that compute the model stay."""
+    """Remove the user's hooks; hooks of torch, transformers, peft and accelerate stay."""
     for module in model.modules():
         for kept, hook in _user_hooks(module):
             del kept[hook]
@@ -187,12 +190,13 @@ def remove_hooks(model: nn.Module) -> None:
 
 @dataclass
 class GivenCheck:
-    """Comparison of the shown pass with the model as it was given, when a model is opened, and for longer texts.
+    """Compares attnviz's pass with the model as it was given, when a model is opened and for longer texts.
 
-    A text longer than all that were compared before is compared once. If it is short, or if no output of the shown pass
-    is at hand, it is compared at the next power of two of its length, with its tokens repeated; then all texts up to
-    that length are shown without another pass. If this fails, because the model computes long texts in another way, the
-    text is compared as it is. A long text whose pass is at hand costs a single pass more, of the model as it was given.
+    A text that is longer than all texts compared so far is compared once. If it is short, or if the output of attnviz's
+    pass is not available, it is compared at the next power of two of its length, with its tokens repeated; then all
+    texts up to that length are shown without another pass. If that comparison fails, because the model computes long
+    texts differently, the text itself is compared. A long text whose output is available costs only one more pass, of
+    the model as it was given.
     """
 
     given: GivenModel
@@ -205,10 +209,11 @@ class GivenCheck:
     def check(self, sample: Batch, target: Batch | None, shown: Tensor, *, is_decoder: bool) -> Any:
         """Compare both passes when the model is opened, on the first row of the sample, without its padding.
 
-        Padding would hide differences: transformers leaves the mask to its fused kernels only where nothing is padded.
-        `shown` is the output of the shown pass over the whole sample. Of a decoder's text, the last token is left out:
-        steps can read it after the cache that the pass filled, which is returned, if there is one. Keeps a note where
-        the check cannot run. Raises ModelError for a difference that rounding does not explain.
+        Padding would hide differences, because transformers runs its fused kernels without a mask only if nothing is
+        padded. `shown` is the output of attnviz's pass over the whole sample. The last token of a decoder's text is
+        left out, so that a decoding step can read it with the cache that the pass filled; that cache is returned, if
+        there is one. If the check cannot run, this adds a note. Raises ModelError for a difference that rounding does
+        not explain.
         """
         sample, target = _first_row(sample), None if target is None else _first_row(target)
         if is_decoder:
@@ -228,8 +233,9 @@ class GivenCheck:
         return None if own is None else own.cache
 
     def check_longer(self, sample: Batch, target: Batch | None, most: int, shown: ShownRows | None = None) -> None:
-        """Compare both passes for a text longer than any before; `most` is what the model can read, `shown` the output
-        of the pass over this text that is to be shown, where it is at hand.
+        """Compare both passes for a text that is longer than any before.
+
+        `most` is the model's maximum length, `shown` the output of attnviz's pass over this text, if available.
         """
         if (length := _length(sample, target)) <= self.longest or self.given.training_forward is not None:
             return
@@ -248,8 +254,8 @@ class GivenCheck:
                 self._note(f"one more pass fails ({error})")
 
     def _agrees(self, sample: Batch, target: Batch | None, shown: ShownRows) -> bool:
-        """Check whether one pass of the model as it was given agrees with the pass that is shown. The two may differ by
-        one rounding in each layer.
+        """Check whether one pass of the model as it was given agrees with attnviz's output, up to one rounding per
+        layer.
         """
         try:
             own = self.given.run(sample, target, last_only=True)
@@ -264,7 +270,7 @@ class GivenCheck:
         return agrees
 
     def _compare_repeated(self, sample: Batch, target: Batch | None, most: int) -> bool:
-        """Compare both passes at the next power of two of a text's length; False if they differ there or fail."""
+        """Compare both passes at the next power of two of a text's length; return False if they differ or fail."""
         length = _length(sample, target)
         reached = min(max(most, length), 1 << (length - 1).bit_length())
         try:
@@ -274,8 +280,9 @@ class GivenCheck:
         return True
 
     def _compare(self, sample: Batch, target: Batch | None, shown: Tensor | None = None) -> GivenOutput:
-        """Compare both passes; return that of the model as it was given. Raises ModelError for a difference, _CannotRun
-        where one of the passes fails.
+        """Compare both passes and return the output of the model as it was given.
+
+        Raises ModelError for a difference, and _CannotRun if one of the passes fails.
         """
         length = _length(sample, target)
         last_only = length > _LONG
@@ -291,7 +298,7 @@ class GivenCheck:
         return own
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        """Move the model as it was given along with the one that is shown."""
+        """Move the model as it was given to a device and dtype, together with the shown model."""
         patches.cast(self.given.whole, device, dtype)
 
     def _note(self, why: str) -> None:
@@ -303,10 +310,10 @@ class GivenCheck:
             self.notes = (*self.notes, note)
 
     def _explain(self, comparison: "ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
-        """Raise ModelError with the cause of a difference: attnviz removes one part of the given model after another
-        (hooks, a replaced `forward`, …) until the rest computes what is shown.
+        """Raise ModelError with the cause of a difference.
 
-        If the model's own steps compute what is shown, this keeps a note instead.
+        Parts of the given model (hooks, a replaced `forward`, …) are removed one after another until the rest computes
+        what is shown. If the model's own decoding steps compute what is shown, add a note instead.
         """
         given, taken = self.given, []
         for cause, change in _causes(given):
@@ -335,9 +342,7 @@ class _CannotRun(Exception):  # noqa: N818 - it leads to a note, not to a refusa
 
 
 def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], None]]]:
-    """Yield each possible cause of a difference, as a sentence, and a function that removes it from a copy of the
-    model.
-    """
+    """Yield possible causes of a difference, each as a sentence and a function that removes the cause from a copy."""
     if (where := given.hooked()) is not None:
         yield (
             f"A hook on {where} changes what this model computes, but attnviz does not run hooks that were added to "
@@ -372,21 +377,21 @@ def _unwrap(given: GivenModel) -> None:
 
 
 class ShownOutput:
-    """The pass that is shown, and how far rounding moves its outputs, measured where it is needed."""
+    """The output of attnviz's pass, and by how much rounding can change it, which is measured only if needed."""
 
     def __init__(self, run: Callable[[], Tensor], layers: int = 1, found: Tensor | None = None) -> None:
         self._run, self._layers = run, layers
-        self._in_batch = found  # its output in a batch with another row, which may differ (experts of a fixed capacity)
+        self._in_batch = found  # the output in a batch with another row, which may differ (experts of a fixed capacity)
         self._found: Tensor | None = None
-        self._moves: list[Tensor] = []  # of each row, in the passes with other roundings so far
+        self._moves: list[Tensor] = []  # how far each row moved, for each pass with other roundings so far
         self._generator = torch.Generator().manual_seed(0)
 
     @torch.inference_mode()
     def difference(self, own: Tensor) -> str | None:
-        """Describe a difference to the model's own outputs that rounding does not explain; None without one.
+        """Describe a difference from the model's own output that rounding does not explain; None if there is none.
 
-        How far rounding really moves the outputs is measured only where they differ by more than one rounding in each
-        layer explains, and by no more passes than are needed.
+        How far rounding moves the output is measured only if the difference is larger than one rounding per layer
+        explains, and with no more passes than needed.
         """
         allowed = _tolerance(own, self._layers)
         if self._in_batch is not None and _differ_nowhere(self._in_batch, own, allowed):
@@ -413,7 +418,7 @@ class ShownOutput:
         )
 
     def _spreads(self, found: Tensor, epsilon: float) -> Iterator[Tensor]:
-        """Yield how far each row's outputs move at most, after each further pass with other roundings."""
+        """Yield the largest change of each row's output, after each further pass with other roundings."""
         for count in range(1, PASSES + 1):
             if len(self._moves) < count:
                 with RoundOtherwise(epsilon, self._generator):
@@ -423,16 +428,16 @@ class ShownOutput:
 
 
 def _tolerance(own: Tensor, layers: int) -> Tensor:
-    """Return how far each row of outputs may be moved by one rounding in each layer.
+    """Return how far each row of the output may move if each layer rounds once.
 
-    Roundings of float32 in each layer add up as the square root of the number of layers.
+    Roundings in float32 add up like the square root of the number of layers.
     """
     times = math.sqrt(layers) if own.dtype is torch.float32 else 1.0
     return FACTOR * rounding_unit(own.dtype, own.device.type) * times * largest_magnitude(own.float())
 
 
 def _differ_nowhere(found: Tensor, own: Tensor, allowed: Tensor) -> bool:
-    """Check that outputs `(1, length, size)` agree within the tolerance of each row; NaN agrees with nothing."""
+    """Check that outputs `(1, length, size)` agree within each row's tolerance; NaN never agrees."""
     return found.shape == own.shape and bool(((found.float() - own.float()).abs() <= allowed.unsqueeze(-1)).all())
 
 
@@ -445,7 +450,7 @@ def _length(sample: Batch, target: Batch | None) -> int:
 
 
 def _repeat(batch: Batch, length: int) -> Batch:
-    """Return the first row, its tokens repeated up to a length."""
+    """Return the first row of a batch, with its tokens repeated up to a length."""
     times = -(-length // batch.ids.shape[1])
     repeated = (None if part is None else part[:1].repeat(1, times)[:, :length]
                 for part in (batch.ids, batch.mask, batch.segments))  # fmt: skip
@@ -457,15 +462,16 @@ def _called(name: str) -> str:
 
 
 def _user_hooks(module: nn.Module) -> list[tuple[Any, int]]:
-    """Return a module's hooks that no computing library made: the dictionary and the key of each."""
+    """Return the user's hooks of a module, each as the dictionary that holds it and its key."""
     return [(hooks, key) for kind in _HOOKS for hooks in (getattr(module, kind),) for key, hook in list(hooks.items())
             if str(getattr(hook, "__module__", None)).partition(".")[0] not in _COMPUTING]  # fmt: skip
 
 
 def _is_own(module: nn.Module) -> bool:
-    """Check whether a module's `forward` is its class's, or a function that was bound to the module.
+    """Check whether a module's `forward` is that of its class, or a function bound to the module.
 
-    Copying binds such a function, and a partial of a module, to the copy; any other function runs the original.
+    Copying a module rebinds such a function, and a partial of the module, to the copy; any other function would run the
+    original module.
     """
     forward = vars(module).get("forward")
     bound = (getattr(forward, "__self__", None), *getattr(forward, "args", ()))
@@ -473,7 +479,7 @@ def _is_own(module: nn.Module) -> bool:
 
 
 def _is_compiled(module: nn.Module) -> bool:
-    """Check whether `forward` is what torch.compile made of the class's own."""
+    """Check whether a module's `forward` is the class's own, compiled by torch.compile."""
     original = getattr(vars(module).get("forward"), "_torchdynamo_orig_callable", None)
     return getattr(original, "__func__", original) is type(module).forward
 
@@ -485,7 +491,7 @@ def _restore_forwards(model: nn.Module) -> None:
 
 
 def _watch_output(part: nn.Module) -> list[Any]:
-    """Collect what a module's `forward` returns, also where a wrapper calls `forward` itself."""
+    """Return a list that collects the results of a module's `forward`, even if a wrapper calls `forward` directly."""
     returned, forward = [], part.forward
 
     @functools.wraps(forward)
@@ -498,7 +504,7 @@ def _watch_output(part: nn.Module) -> list[Any]:
 
 
 def _tell_layers(part: nn.Module) -> None:
-    """Let each layer of a model tell this thread's listener when it runs."""
+    """Make each layer of a model call this thread's listener when it runs."""
     lists = [name for name, module in part.named_modules() if isinstance(module, nn.ModuleList)]
     for name in lists:
         if any(name.startswith(f"{other}.") for other in lists):  # a list inside a layer

@@ -1,4 +1,4 @@
-"""Facts on a checkpoint's network and tokenizer, by name."""
+"""Facts about a checkpoint's network and tokenizer, by name."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ _ENDS = {"bos": "begins", "eos": "ends", "cls": "begins", "sep": "separates", "p
 
 
 def checkpoint_facts(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[str, str]]:
-    """Collect facts on the model, its attention and its text."""
+    """Return facts about the model, its attention and its text."""
     network = model.torch_module
     kind = type(network).__name__
     writes = "text" if model.writes else "no text" + (", guesses masked words" if model.writes_logits else "")
@@ -32,7 +32,7 @@ def checkpoint_facts(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[
 
 
 def _source(folder: Path | None) -> dict[str, str]:
-    """Name the hub's repository and revision of a snapshot that lies in the hub's cache."""
+    """Return the hub's repository and revision of a model that is in the hub's cache."""
     inside = _IN_CACHE.fullmatch(folder.parent.parent.name) if folder is not None else None
     if folder is None or inside is None or folder.parent.name != "snapshots":
         return {}
@@ -66,7 +66,7 @@ def _is_of_positions(name: str, kind: str) -> bool:
 
 
 def _window(config: Any) -> dict[str, str]:
-    """Describe a sliding window, as the loaded config counts it, and the layers that have it."""
+    """Describe the sliding window of a config and the layers that have it; {} if there is none."""
     window, types = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
     if not isinstance(window, int) or isinstance(window, bool):
         return {}

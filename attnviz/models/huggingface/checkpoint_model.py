@@ -1,4 +1,4 @@
-"""The inputs, facts and tokens of a checkpoint, for models with attnviz's attention and for replayed ones."""
+"""Inputs, facts and tokens of a checkpoint, shared by models with attnviz's attention and replayed models."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ Texts = str | Sequence[str]
 
 @dataclass(frozen=True)
 class InputCheck:
-    """Check of a model's inputs. `writes` is False for an encoder and for a model without a language-model head."""
+    """Checks a model's inputs. `writes` is False for an encoder and for a model without a language-model head."""
 
     name: str
     family: Family
@@ -39,7 +39,7 @@ class InputCheck:
 
     @property
     def inputs(self) -> Inputs:
-        """Its input fields: text and perhaps a second sentence, a prompt, or source and target."""
+        """The model's input fields: text and an optional second sentence, a prompt, or source and target."""
         return _INPUTS[self.family]
 
     def check(
@@ -75,10 +75,9 @@ class InputCheck:
 
 
 def split_pairs(text: Texts | Sequence[tuple[str, str]], pair: Texts | None) -> tuple[list[str], list[str]]:
-    """Split texts and their second sentences into two lists: from a text and a second one, from two lists, or from a
-    list of pairs.
+    """Split texts and second sentences into two lists.
 
-    Raises ValueError for what is neither text nor pair.
+    The input is a text and a second one, two lists, or a list of pairs. Raises ValueError for anything else.
     """
     texts: list = [text] if isinstance(text, str) else list(text)
     if any(not isinstance(each, str) for each in texts):
@@ -99,13 +98,14 @@ _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"
 
 @reads_arguments
 class CheckpointModel:
-    """Names and numbers that follow from the stacks there are (`shapes`, layers and heads of each kind), transformers'
-    own model and the tokenizer. `folder` is where it was read from.
+    """Properties that follow from transformers' model, its tokenizer, and `shapes` (layers and heads of each kind).
+
+    `folder` is the folder that the model was loaded from.
     """
 
     folder: Path | None = None
-    known_id: str = ""  # of weights that only this model holds
-    text_id: str = ""  # of the tokenizer, as `weights.text_id` gives it
+    known_id: str = ""  # id of the weights, if no other code can change them
+    text_id: str = ""  # id of the tokenizer, by `weights.text_id`
     as_given: GivenCheck  # the comparison with the model as it was given
     name: str
     writes: bool
@@ -116,12 +116,12 @@ class CheckpointModel:
     _rules: GenerationRules
 
     def __repr__(self) -> str:
-        """Describe the model in two lines for a notebook: its sizes, and the calls that it takes."""
+        """Describe the model in two lines for a notebook: its sizes, and its methods."""
         return two_line_summary(self)  # type: ignore[arg-type]  # a part of a model; the rest is in what follows from it
 
     @property
     def model_id(self) -> str:
-        """The id of the model's weights, computed anew for a model in memory, which may have been trained meanwhile."""
+        """The id of the model's weights; recomputed for a model in memory, because it may be trained between calls."""
         return self.known_id or weights_id(self.torch_module, self.text_id)
 
     @property
@@ -156,7 +156,7 @@ class CheckpointModel:
 
     @property
     def inputs(self) -> Inputs:
-        """Its input fields: text and perhaps a second sentence, a prompt, or source and target."""
+        """The model's input fields: text and an optional second sentence, a prompt, or source and target."""
         return self._check.inputs
 
     @property
@@ -171,11 +171,11 @@ class CheckpointModel:
         return written.text, written.tokens
 
     def padding(self, at: int = 0) -> Token:
-        """Make a `<pad>` token after `at` characters of a text."""
+        """Return a `<pad>` token that stands after `at` characters of a text."""
         return self.text.padding(at)
 
     def is_pad(self, token: Token) -> bool:
-        """Check whether a token only pads to a longer sentence of the same batch."""
+        """Check whether a token is padding after a sentence that is shorter than others in the batch."""
         return self.text.is_pad(token)
 
     @property
@@ -185,9 +185,10 @@ class CheckpointModel:
 
 @reads_arguments
 class NetworkModel(CheckpointModel):
-    """A network that runs attnviz's attention, and the properties that follow from it.
+    """A network that runs attnviz's attention, and properties of it.
 
-    `steps_note` says where transformers' own steps on its cache compute something else than its one pass.
+    `steps_note` describes a difference between transformers' own decoding steps with a cache and its single pass, or is
+    "".
     """
 
     steps_note: str = ""
@@ -204,12 +205,12 @@ class NetworkModel(CheckpointModel):
 
     @property
     def has_cache(self) -> bool:
-        """Whether the model decodes on a cache; without a cache, each step runs the whole prefix."""
+        """Whether the model decodes with a cache; without one, each step runs the whole prefix."""
         return self.network.has_cache
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that its targets can be asked for in; none where its tokenizer has none."""
+        """Codes of the languages of the model's targets; () if its tokenizer has none."""
         return self.text.languages.codes if self.inputs.takes_target and self.writes else ()
 
     @property
@@ -223,13 +224,13 @@ class NetworkModel(CheckpointModel):
         return tuple(token for token in read(text).tokens if not token.is_special)
 
     def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
-        """Write notes on sentences that were cut, and on layers without attention."""
+        """Return notes on sentences that were truncated, and on layers without attention."""
         first = _READ[self.family]
         both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
         return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
 
     def _layer_notes(self) -> tuple[str, ...]:
-        """Write notes on layers that compute attention, on layers that run in cycles, and on how a prompt is read."""
+        """Return notes on which layers compute attention, on layers that run in cycles, and on how a prompt is read."""
         notes = [
             *map(_layer_note, self.network.layer_numbers.values()),
             *map(_cycle_note, self.network.layer_names.values()),

@@ -14,16 +14,16 @@ class NoAttentionInterface(ModelError):  # noqa: N818 - it is a refusal like the
 
 
 def describe_failure(error: Exception) -> str:
-    """Describe how a model's pass failed: by the message of a ValueError, which is written for users, or else by the
-    error's class.
+    """Describe why a model's pass failed: with the message of a ValueError, otherwise with the name of the error's
+    class.
     """
     return f"“{reason(error)}”" if isinstance(error, ValueError) else f"its pass fails with {type(error).__name__}"
 
 
 def reason(error: Exception) -> str:
-    """Return the first line of an error's message, for use in brackets behind attnviz's own sentence.
+    """Return the first line of an error's message, to quote in brackets after attnviz's own sentence.
 
-    If a line ends with a colon, the next line is returned in its place, without the name of an error class.
+    If the line ends with a colon, the next line is used instead. The name of an error class is removed.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = next((line for line in lines if not line.endswith(":")), lines[0] if lines else type(error).__name__)

@@ -1,5 +1,5 @@
-"""Generate with a checkpoint, a token at a time: on transformers' cache or with the whole prefix; steps are
-recorded.
+"""Generate with a checkpoint one token at a time, with transformers' cache or with the whole prefix, recording each
+step.
 """
 
 import time
@@ -32,8 +32,10 @@ _NOBODY = Chain(())
 
 @dataclass(frozen=True)
 class GenerationRules:
-    """A checkpoint's generation settings: the token that a target starts with and those that must follow it, the ids
-    that end a text, and those that are never written.
+    """A checkpoint's generation settings.
+
+    `start` is the first token of a target, `forced` the tokens that must follow it, `ends` the ids that end a text, and
+    `suppressed_ids` the ids that are never generated.
     """
 
     start: int | None = None
@@ -43,8 +45,9 @@ class GenerationRules:
 
     @classmethod
     def from_model(cls, model: Any, *, has_both: bool) -> "GenerationRules":
-        """Read the rules of a transformers model, from its generation settings, or else its config; `has_both` an
-        encoder and a decoder, whose targets begin with a token of their own.
+        """Read the rules of a transformers model from its generation settings, or from its config.
+
+        `has_both` marks an encoder-decoder, whose targets begin with a special token.
         """
         settings, config = getattr(model, "generation_config", None), model.config
 
@@ -68,15 +71,15 @@ class GenerationRules:
         )
 
     def forbid(self, logits: Tensor) -> Tensor:
-        """Set the logits of ids that are never written to minus infinity."""
+        """Return the logits with minus infinity for the suppressed ids."""
         return forbid_ids(logits, self.suppressed_ids)
 
 
 class CheckpointStepper:
-    """A decoder that is fed token by token and answers with the logits of the next. It belongs to one run.
+    """A decoder that is fed token by token and returns the logits of the next token. It belongs to one run.
 
-    With `cached`, transformers' cache keeps keys and values; without, the whole prefix runs again. `edits` act at
-    every step, before the probe.
+    With `cached`, transformers' cache keeps keys and values; otherwise the whole prefix runs at each step. `edits` are
+    applied at every step, before the probe.
     """
 
     def __init__(
@@ -88,7 +91,9 @@ class CheckpointStepper:
         self.prefix = torch.empty(1, 0, dtype=torch.long, device=network.device)
 
     def step(self, ids: Tensor, *, probe: Probe | None = None) -> Tensor:
-        """Feed the next tokens `(batch,)`, or several at once `(batch, length)`; the logits `(batch, vocab_size)`."""
+        """Feed the next tokens `(batch,)`, or several `(batch, length)`, and return the logits `(batch,
+        vocab_size)`.
+        """
         new = ids.unsqueeze(1) if ids.dim() == 1 else ids
         if self.prefix.shape[1] == 0:
             self.prefix = self.prefix.expand(len(new), 0)
@@ -108,7 +113,7 @@ class CheckpointStepper:
     def go_back(self, length: int) -> bool:
         """Forget all tokens after the first `length`, also those of a step that was interrupted.
 
-        Return False where the cache cannot be cut, as one of a recurrent layer: then all are forgotten.
+        Return False if the cache cannot be truncated, such as that of a recurrent layer; then all tokens are forgotten.
         """
         self.prefix = self.prefix[:, :length]
         if type(self.cache) is not DynamicCache or length == 0:
@@ -123,13 +128,13 @@ class CheckpointStepper:
         return True
 
     def kept(self) -> list[Tensor]:
-        """Return the keys and values that the cache keeps."""
+        """Return the keys and values in the cache."""
         layers = self.cache.layers if isinstance(self.cache, DynamicCache) else []
         parts = [getattr(layer, name, None) for layer in layers for name in ("keys", "values")]
         return [part for part in parts if part is not None]
 
     def select_rows(self, rows: Tensor) -> None:
-        """Go on with these rows of the batch only, in this order."""
+        """Keep only these batch rows, in this order."""
         self.prefix = self.prefix[rows]
         self.edits = None if self.edits is None else self.edits.select_rows(rows)
         if self.memory is not None and self.src_mask is not None:
@@ -139,7 +144,7 @@ class CheckpointStepper:
 
 
 def _can_be_cut(layer: Any, length: int) -> bool:
-    """Check whether a layer of a cache keeps nothing but keys and values, of at least so many tokens."""
+    """Check whether a cache layer stores only keys and values, for at least `length` tokens."""
     return type(layer) is DynamicLayer and layer.keys is not None and layer.keys.shape[-2] >= length
 
 
@@ -149,21 +154,21 @@ _STEPS_DIFFER = (
 )
 
 
-_FEWEST = 2  # tokens: the first one is read at once, the second is a step
-_PROBED = 10  # tokens of a decoder's probe that are read for its steps: enough for every sort of layer
+_FEWEST = 2  # tokens: one that is read first, and one for a step
+_PROBED = 10  # tokens of the sample with which a decoder's steps are compared: enough for every type of layer
 
 
 @torch.inference_mode()
 def check_steps(
     network: Network, sample: Batch, target: Batch | None, *, shown: Tensor, begun: Cache | None = None
 ) -> str:
-    """Compare the last step of a decoding on the cache with one pass over the same text, the first of a sample.
+    """Compare the last step of decoding with a cache to one pass over the same text, the first of a sample.
 
-    `shown` are the logits of the one pass over the whole sample, `begun` a cache that a pass over its first tokens has
-    filled: where this cache holds nothing but keys and values, a single step after it is enough. If steps and pass
-    differ, the network tells each step its position (without it, Bamba counts from 0). If that does not help and
-    transformers itself is not at fault, each step runs the whole prefix. Returns a note on a difference that stays,
-    else "".
+    `shown` are the logits of the single pass over the whole sample. `begun` is a cache that a pass over the sample's
+    first tokens has filled; if it holds only keys and values, a single step after it is enough. If steps and pass
+    differ, the network passes each step its position (without it, Bamba counts from 0). If that does not help, and
+    transformers itself agrees with its own pass, each step will run the whole prefix. Returns a note on a difference
+    that remains, otherwise "".
     """
     if not network.has_cache:
         return ""
@@ -193,8 +198,9 @@ def check_steps(
 
 
 def _goes_on(network: Network, ids: Tensor, shown: Tensor, begun: Cache | None) -> bool:
-    """Check whether a step after the first tokens of a text, whose keys and values are in the cache `begun`, gives the
-    logits of one pass; False also for another sort of cache.
+    """Check whether a step after the tokens in the cache `begun` gives the logits of one pass.
+
+    Return False also for another type of cache.
     """
     plain, own = (type(cache) is DynamicCache for cache in (begun, network.empty_cache()))
     if not (plain and own) or not all(type(layer) is DynamicLayer for layer in begun.layers):  # type: ignore[union-attr]
@@ -213,9 +219,7 @@ def _goes_on(network: Network, ids: Tensor, shown: Tensor, begun: Cache | None) 
 
 @torch.inference_mode()
 def explain_steps(network: Network, ids: Sequence[int]) -> str:
-    """Return a note if transformers' own steps over the ids of a text do not compute what its one pass computes; else
-    "".
-    """
+    """Return a note if transformers' own steps over the ids of a text differ from its single pass, otherwise ""."""
     if not network.has_cache or network.has_encoder or len(ids) < _FEWEST:
         return ""
     fed = torch.tensor([list(ids)], device=network.device)
@@ -224,8 +228,9 @@ def explain_steps(network: Network, ids: Sequence[int]) -> str:
 
 
 def _steps_difference(network: Network, ids: Tensor, memory: Tensor | None, shown: Tensor | None = None) -> str | None:
-    """Describe how the logits of the last step differ from those of one pass, which are `shown` if it has run already;
-    None where rounding explains it.
+    """Describe how the logits of the last step differ from those of one pass; None if rounding explains the difference.
+
+    `shown` are the logits of the pass, if it has already run.
     """
     stepper = _stepper(network, memory, cached=True)
     first = 1 if memory is not None else max(1, ids.shape[1] - 2)
@@ -236,7 +241,7 @@ def _steps_difference(network: Network, ids: Tensor, memory: Tensor | None, show
 
 
 def _one_pass(network: Network, ids: Tensor, memory: Tensor | None) -> Tensor:
-    """Return the logits `(1, 1, vocab_size)` after the last id of a text, of one pass over the text."""
+    """Return the logits `(1, 1, vocab_size)` after the last id of a text, computed in one pass over the text."""
     return _stepper(network, memory, cached=False).step(ids).unsqueeze(1)
 
 
@@ -246,7 +251,7 @@ def _stepper(network: Network, memory: Tensor | None, *, cached: bool) -> Checkp
 
 
 def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: GenerationRules, count: int) -> list[int]:
-    """Write up to `count` ids after a prompt, greedily; the last may be one that ends a text."""
+    """Generate up to `count` ids greedily after a prompt; the last id may be one that ends a text."""
     ids: list[int] = []
     fed = torch.tensor([list(prompt)], device=stepper.network.device)
     while len(ids) < count and not (ids and ids[-1] in rules.ends):
@@ -257,9 +262,11 @@ def write_ids(stepper: CheckpointStepper, prompt: Sequence[int], rules: Generati
 
 @dataclass(frozen=True)
 class GenerationPlan:
-    """The plan of a decoding: `given` is fed first, token by token, over the model's own choices; these follow,
-    up to `count` of them. `source` are the source's tokens and `encoder` its record, for a model with an encoder;
-    `interventions` act at every step. With `reads_at_once`, the first step feeds all that is given.
+    """The plan of a decoding.
+
+    The tokens `given` are fed first, one by one, whatever the model chooses; then up to `count` tokens of the model's
+    choice follow. For a model with an encoder, `source` is the encoded source and `encoder` its record. `interventions`
+    apply to every step. With `reads_at_once`, the first step feeds all given tokens.
     """
 
     given: EncodedText
@@ -275,7 +282,9 @@ class GenerationPlan:
 def steps(
     stepper: CheckpointStepper, text: CheckpointTokenizer, rules: GenerationRules, plan: GenerationPlan, info: RunInfo
 ) -> Iterator[Step]:
-    """Decode as planned, a `Step` at a time: the last row of its decoder maps belongs to the step."""
+    """Decode as planned and yield a `Step` for each token; the last row of a step's decoder maps belongs to
+    the step.
+    """
     fed, total = plan.given, len(plan.given.tokens) + plan.count - 1
     ids = torch.tensor([fed.ids], device=stepper.network.device)
     newest, begin = ids[:, 0], ids.shape[1] - 1 if plan.reads_at_once else 0
@@ -325,13 +334,13 @@ def _step(
 
 
 def _cut(encoded: EncodedText, count: int) -> EncodedText:
-    """Cut a text after its first tokens."""
+    """Return the first `count` tokens of a text."""
     tokens = encoded.tokens[:count]
     return EncodedText(tokens, encoded.text[: max(token.end for token in tokens)])
 
 
 def _ids(setting: Any, name: str) -> tuple[int, ...]:
-    """Read no id, one or several of a checkpoint's settings. Raises ModelError for anything else."""
+    """Return a setting of a checkpoint as a tuple of ids. Raises ModelError for anything but ids."""
     ids = () if setting is None else tuple(setting) if isinstance(setting, list | tuple) else (setting,)
     if wrong := [id_ for id_ in ids if not isinstance(id_, int) or isinstance(id_, bool) or id_ < 0]:
         raise ModelError(f"The model's generation settings hold {name} {wrong[0]!r}, which is not a token id.")

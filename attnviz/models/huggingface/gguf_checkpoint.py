@@ -1,4 +1,4 @@
-"""Read a GGUF file through transformers: its weights unpacked to float32, its tokenizer and chat template."""
+"""Read a GGUF file with transformers: its weights unpacked to float32, its tokenizer and chat template."""
 
 import json
 from importlib import import_module
@@ -25,7 +25,7 @@ _WRITERS = (
 
 
 def require_libraries() -> None:
-    """Raise MissingExtraError, with the command that installs them, without the libraries that unpack GGUF files."""
+    """Raise MissingExtraError, with the install command, if the libraries that unpack GGUF files are missing."""
     with needs("gguf", "A GGUF file"):
         for library in LIBRARIES["gguf"]:  # transformers imports them
             import_module(library)
@@ -53,7 +53,7 @@ def read_gguf(path: Path, header: GgufHeader, tell: Progress) -> tuple[Any, Any,
 
 
 def _writer(config: Any) -> list[str]:
-    """Return the class that writes text with such a config, which a GGUF file does not name."""
+    """Return the name of the text-generating class for a config, because a GGUF file does not name a class."""
     return [names[config.model_type] for names in _WRITERS if config.model_type in names][:1]
 
 

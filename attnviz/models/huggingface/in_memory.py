@@ -1,7 +1,7 @@
 """Show a transformers model that is in memory: fine-tuned, merged or quantised.
 
-attnviz copies the model's modules around the same tensors and changes only the copy. So the user's model keeps its mode
-and its attention implementation.
+attnviz copies the model's modules, which share the tensors, and changes only the copy. So the user's model keeps its
+mode and its attention implementation.
 """
 
 import copy
@@ -39,9 +39,8 @@ def from_memory(
     """Wrap a transformers model and its tokenizer, after comparing attnviz's pass with the model's own pass.
 
     The model stays on its device and in its dtype unless the caller asks for others; then attnviz copies its weights. A
-    model in half precision is compared in float32, a model with packed (quantised) weights in the dtype that it
-    computes in.
-    Raises ModelError with one sentence.
+    model in half precision is compared in float32, a model with packed (quantised) weights in the dtype in which it
+    computes. Raises ModelError, with a message of one sentence.
     """
     part = _unwrap_adapters(model)
     _check_model(part, tokenizer)
@@ -69,7 +68,9 @@ def from_memory(
 
 
 def unwrap(model: Any) -> Any:
-    """Return the model that a pipeline runs, or that torch.compile or DataParallel wraps and computes unchanged."""
+    """Return the model inside a pipeline, or inside a wrapper by torch.compile or DataParallel that does not
+    change it.
+    """
     from transformers import Pipeline
 
     while True:
@@ -88,9 +89,9 @@ def _shares(model: nn.Module, shown: nn.Module) -> bool:
 
 
 def _unwrap_adapters(model: Any) -> Any:
-    """Return the transformers model inside a PEFT model, whose adapters sit in its layers.
+    """Return the transformers model inside a PEFT model, whose adapters are in its layers.
 
-    Raises ModelError for a method of PEFT that acts outside the layers.
+    Raises ModelError for a PEFT method that acts outside the layers.
     """
     if not _is_peft(model):
         return model
@@ -119,14 +120,14 @@ def _is_peft(model: Any) -> bool:
 
 
 def _active_adapters(model: Any) -> list[Any]:
-    """Return the configs of the adapters of PEFT that are in use; X-LoRA names only those that it weighs."""
+    """Return the configs of the active PEFT adapters; X-LoRA names only the adapters that it weights."""
     named = getattr(model, "active_adapters", ())
     active = {named} if isinstance(named, str) else set(named)
     return [config for name, config in model.peft_config.items() if name in active or "XLORA" in str(config.peft_type)]
 
 
 def _adapter_notes(model: Any) -> tuple[str, ...]:
-    """Write a note on an adapter that attends to learned positions beside the text's."""
+    """Return a note on an adapter that attends to learned positions in addition to the text's."""
     if not _is_peft(model):
         return ()
     return tuple(
@@ -160,8 +161,9 @@ def _check_model(model: Any, tokenizer: Any) -> None:
 
 
 def _where_held(model: Any, sort: type) -> str | None:
-    """Return where an object holds a model of a class, as Python code to put behind the object's name:
-    `[0].auto_model`. None if it holds no such model.
+    """Return where an object holds a model of a class, as Python code to append to the object's name: `[0].auto_model`.
+
+    Return None if it holds no such model.
     """
     if not isinstance(model, nn.Module):
         return ".model" if isinstance(getattr(model, "model", None), sort) else None
@@ -172,7 +174,7 @@ def _where_held(model: Any, sort: type) -> str | None:
 
 
 def _check_device(model: nn.Module, *, moves: bool) -> None:
-    """Raise ModelError for a model on several devices, or on one of another type than attnviz runs on."""
+    """Raise ModelError for a model on several devices, or on a device type that attnviz does not support."""
     found, *others = sorted({parameter.device for parameter in model.parameters()}, key=str)
     if others:
         names = ", ".join(str(device) for device in (found, *others))
@@ -184,7 +186,7 @@ def _check_device(model: nn.Module, *, moves: bool) -> None:
 
 
 def _architecture(model: Any) -> Architecture:
-    """Read a model's architecture from its own class."""
+    """Derive a model's architecture from its class."""
     refuse_what_reads_no_text(model.config, type(model))
     has_both = bool(getattr(model.config, "is_encoder_decoder", False)) and "EncoderModel" not in type(model).__name__
     can_write = getattr(model, "can_generate", lambda: False)() and model.get_output_embeddings() is not None
@@ -194,7 +196,7 @@ def _architecture(model: Any) -> Architecture:
 def _verify(
     given: GivenModel, text: CheckpointTokenizer, architecture: Architecture
 ) -> HuggingFaceModel | ReplayedModel:
-    """Compare the model with the pass that attnviz shows, in float32 if its weights can be converted, and wrap it."""
+    """Compare the model with attnviz's pass, in float32 if its weights can be converted, and wrap it."""
     if not _is_plain_half(given.part):
         return verified_model(given.make_shown(), text, architecture, given=given)
     check_size(sum(parameter.numel() for parameter in given.part.parameters()), 4, size_limit())
@@ -207,13 +209,13 @@ def _verify(
 
 
 def _is_plain_half(model: nn.Module) -> bool:
-    """Check whether a model has weights in half precision, and no packed (quantised) ones."""
+    """Check whether a model has weights in half precision and no packed (quantised) weights."""
     types = {tensor.dtype for tensor in model.state_dict().values() if isinstance(tensor, Tensor)}
     return bool(types & set(_HALF)) and all(found.is_floating_point or found == torch.bool for found in types)
 
 
 def _share_or_copy(given: GivenModel, device: torch.device | None, dtype: torch.dtype | None) -> GivenModel:
-    """Return the model as it is, or a converted copy if the caller asks for another device or dtype."""
+    """Return the model unchanged, or a converted copy if the caller asks for another device or dtype."""
     first = next(given.part.parameters())
     device = None if device is None else torch.empty(0, device=device).device  # with its index, as tensors have it
     if (device in (None, first.device)) and dtype in (None, first.dtype):
@@ -222,5 +224,5 @@ def _share_or_copy(given: GivenModel, device: torch.device | None, dtype: torch.
 
 
 def _name(model: Any) -> str:
-    """Return the name of the folder or repository that the model was loaded from, or else of its class."""
+    """Return the name of the folder or repository that the model was loaded from, or the name of its class."""
     return str(getattr(model, "name_or_path", "") or type(model).__name__).rstrip("/").rpartition("/")[2]

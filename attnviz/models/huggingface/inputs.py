@@ -1,4 +1,4 @@
-"""Build the sentences of a pass from texts: tokens in batches, targets that are given or generated."""
+"""Build the inputs of a pass from texts: batches of tokens, with given or generated targets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,12 +19,12 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.transformer.decoding import Choose
 from attnviz.transformer.probe import Probe
 
-_START = "<start>"  # what a target begins with, where the model has no better name for it than its padding
+_START = "<start>"  # name of a target's first token if the model uses its padding token for it
 
 
 @dataclass(frozen=True)
 class InputBuilder:
-    """Reads texts for a network, and generates with it, under interventions."""
+    """Builds a network's inputs from texts, and generates targets with the network, with interventions applied."""
 
     network: Network
     text: CheckpointTokenizer
@@ -32,8 +32,9 @@ class InputBuilder:
     changes: CheckedInterventions = NO_INTERVENTIONS
 
     def batch(self, rows: Sequence[Sequence[Token]]) -> Batch:
-        """Make a batch of rows on the network's device, padded to one length; padding is masked, a pair's sentences are
-        segments.
+        """Return rows of tokens as a padded batch on the network's device.
+
+        Padding is masked, and the sentences of a pair are segments.
         """
         longest = max(map(len, rows))
         rows = [(*row, *(self.text.padding(),) * (longest - len(row))) for row in rows]
@@ -45,11 +46,11 @@ class InputBuilder:
         return replace(batch, mask=mask).to(self.network.device)
 
     def singles(self, encoded: Sequence[EncodedText]) -> list[Sentence]:
-        """Build an encoder's sentences, or pairs."""
+        """Return an encoder's sentences, or pairs of sentences."""
         return [Sentence(src=each.tokens, src_text=each.text) for each in encoded]
 
     def prompts(self, encoded: Sequence[EncodedText], count: int) -> list[Sentence]:
-        """Build a decoder's prompts, and generate up to `count` tokens after a single one."""
+        """Return a decoder's prompts; after a single prompt, generate up to `count` tokens."""
         if count:
             encoded = [self._continue(encoded[0], self.max_new_tokens(encoded[0], count))]
         return [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in encoded]
@@ -57,7 +58,7 @@ class InputBuilder:
     def translations(
         self, encoded: Sequence[EncodedText], targets: Sequence[str], max_tokens: int
     ) -> tuple[list[Sentence], tuple[str, ...]]:
-        """Pair sources with their targets, given or else written greedily; and return notes on what was cut."""
+        """Return sources with their targets, given or generated greedily, and notes on targets that were cut."""
         if targets:
             given = [self.given_target(target, src, max_tokens) for target, src in zip(targets, encoded, strict=True)]
             notes = tuple(note for each in given for note in prefix_notes("Target", each.notes))
@@ -73,15 +74,16 @@ class InputBuilder:
     def source_stepper(
         self, sentences: Sequence[Sentence], probe: Probe | None = None, *, cached: bool = True
     ) -> CheckpointStepper:
-        """Read sources under the probe, and make a stepper for their targets."""
+        """Encode sources with the probe applied, and return a stepper for their targets."""
         src, resolved = self.batch([sentence.src for sentence in sentences]), self.changes.resolve(sentences)
         is_told = probe is not None or resolved.edits is not None
         memory = self.network.encode(src, PassRequest(resolved.chain_with(probe or Chain(())), hidden=is_told))
         return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached, edits=resolved.edits)
 
     def logits_under(self, sentence: Sentence, edits: Edits, longest: int | None = None) -> torch.Tensor:
-        """Return logits `(copies, length, vocab_size)` of copies of a sentence, one under each row of the edits; of a
-        target as far as `longest`, since no row of it sees a later one.
+        """Return logits `(copies, length, vocab_size)` of copies of a sentence, each with one row of the edits.
+
+        A target is computed only up to `longest` tokens, because no row depends on later ones.
         """
         copies, request = len(edits.rows), PassRequest(edits)
         if self.network.family != "encoder-decoder":
@@ -97,14 +99,16 @@ class InputBuilder:
         return self.network.decode(self.batch([sentence.tgt_in[:longest]] * copies), memory, src.mask, request).logits
 
     def prompt_stepper(self, prompt: EncodedText, *, cached: bool = True) -> CheckpointStepper:
-        """Make a stepper for what follows a prompt."""
+        """Return a stepper that continues a prompt."""
         edits = self.changes.resolve([Sentence(tgt=prompt.tokens, tgt_text=prompt.text, cut=True)]).edits
         return CheckpointStepper(self.network, cached=cached, edits=edits)
 
     def plan(
         self, read: EncodedText, taught: EncodedText | None, *, new_tokens: int, choose: Choose, cached: bool
     ) -> tuple[CheckpointStepper, GenerationPlan]:
-        """Plan the steps after a prompt, or for a source: fed a teacher's ids, or the model's own."""
+        """Return a stepper and a plan for decoding after a prompt or for a source, with a teacher's ids or the model's
+        own.
+        """
         if self.network.family == "decoder":
             count = 1 if taught else self.max_new_tokens(read, new_tokens)
             plan = GenerationPlan(taught or read, count, choose, interventions=self.changes.interventions)
@@ -117,9 +121,9 @@ class InputBuilder:
         return stepper, GenerationPlan(fed, count, choose, read, encoder, self.changes.interventions)
 
     def check_teacher(self, read: EncodedText, tgt_in: Sequence[int]) -> EncodedText:
-        """Check the ids that a teacher feeds: after the prompt, or a target from its first token on.
+        """Check the ids that a teacher feeds: the prompt's and more, or a target from its first token on.
 
-        Raises ValueError where they begin otherwise, or are more than the model has places for.
+        Raises ValueError if the ids begin differently, or if there are more than the model has positions for.
         """
         is_prompt = self.network.family == "decoder"
         begun = read if is_prompt else self._start(self.target_language(read))
@@ -132,7 +136,9 @@ class InputBuilder:
         return self.text.append_ids(begun, rest, segment=int(is_prompt))
 
     def generator(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> TextGenerator:
-        """Prepare to generate after prompts, all cut to the shortest, or for sources, read under the probe."""
+        """Prepare to generate after prompts, all truncated to the shortest, or for sources encoded with the probe
+        applied.
+        """
         if self.network.family == "decoder":
             prompts = [[token.id for token in _prompt(sentence)] for sentence in sentences]
             shortest = min(map(len, prompts))
@@ -146,28 +152,31 @@ class InputBuilder:
         return TextGenerator(stepper, begun, self.rules, self.text.max_tokens)
 
     def target_start(self, src: EncodedText | None = None) -> EncodedText:
-        """Return the forced beginning of a target: its language too, where the model has several."""
+        """Return the forced beginning of a target, including its language if the model has several."""
         language = self.target_language(src)
         forced = self.rules.forced if language is None or self._starts_with_language else (language,)
         return self.text.append_ids(self._start(language), forced)
 
     def given_target(self, tgt_text: str, src: EncodedText, max_tokens: int = MAX_TOKENS) -> EncodedText:
-        """Encode a given target for a source, as the decoder was trained on targets."""
+        """Encode a given target for a source, in the form in which the decoder saw targets in training."""
         language = self.target_language(src)
         given = self.text.encode_target(tgt_text, language, limit=max_tokens)
         return replace(given, tokens=(*self._start(language).tokens, *given.tokens))
 
     def limit(self, src: EncodedText, wanted: int | None) -> int:
-        """Return how many tokens a target may have: room for any language, but an end to a model that repeats
-        itself.
+        """Return the most tokens that a target may have.
+
+        This is enough for any language, but stops a model that repeats itself.
         """
-        # A target that was cut is fed to its last token: what it begins with needs places too.
+        # A truncated target is fed up to its last token, so its beginning needs positions too.
         places = max(1, self.text.max_tokens - len(self.target_start().tokens))
         room = min(MAX_TOKENS, places, 2 * len(src.tokens) + 20)
         return room if wanted is None else max(1, min(wanted, room))
 
     def max_new_tokens(self, prompt: EncodedText, wanted: int) -> int:
-        """Return how many tokens can be written after a prompt; one always can, as the last one written is not fed."""
+        """Return the most tokens that can be generated after a prompt; at least 1, because the last token is
+        not fed.
+        """
         return max(1, min(wanted, self.text.max_tokens - len(prompt.tokens) + 1))
 
     def _continue(self, prompt: EncodedText, count: int) -> EncodedText:
@@ -180,7 +189,7 @@ class InputBuilder:
         return self.text.append_ids(begun, write_ids(stepper, begun.ids, self.rules, self.limit(src, None)))
 
     def target_language(self, src: EncodedText | None) -> int | None:
-        """Return the id of the target's language: as the source asks, or else as the checkpoint's files say."""
+        """Return the id of the target's language: the one that the source asks for, or the checkpoint's default."""
         languages = self.text.languages
         said = (src and src.language, *self.rules.forced, self.rules.start)
         return next((id_ for id_ in said if id_ in languages.ids.values()), languages.target)
@@ -190,7 +199,7 @@ class InputBuilder:
         return self.text.languages.comes_last(self.text.frame)
 
     def _start_ids(self, sentence: Sentence) -> tuple[int, ...]:
-        """Return the ids that the target of a sentence began with, without a language that the model would choose again
+        """Return the ids with which a sentence's target began, without a language that the model would choose again
         itself.
         """
         known, own = set(self.text.languages.ids.values()), [token.id for token in sentence.tgt[:2]]
@@ -207,6 +216,6 @@ class InputBuilder:
 
 
 def _prompt(sentence: Sentence) -> tuple[Token, ...]:
-    """Return the tokens before the model's own; at least one."""
+    """Return the tokens before the model's own tokens; at least one."""
     given = tuple(token for token in sentence.tgt_in if not token.segment)
     return given or sentence.tgt_in[:1]

@@ -1,4 +1,4 @@
-"""Load a checkpoint from a folder or a hub id and verify it, or refuse it with one sentence."""
+"""Load a checkpoint from a folder or hub id and verify it, or refuse it with a message of one sentence."""
 
 import logging
 import os
@@ -51,24 +51,25 @@ from attnviz.text.limits import catch_panics
 
 _COMPARING = "Comparing with transformers' own attention"
 _LOGGER = logging.getLogger("transformers")
-_LOADING = Lock()  # `from_pretrained` swaps globals of torch and its own: of two at once, one lacks its tied weights
+_LOADING = Lock()  # `from_pretrained` changes globals: if two run at once, one model loses its tied weights
 
 
 def load(
     model: str | Path, *, device: torch.device, dtype: torch.dtype, limit: int | None = None,
     progress: Progress | None = None,
 ) -> HuggingFaceModel | ReplayedModel:  # fmt: skip
-    """Load a checkpoint in transformers' format, from a local folder or from the hub, or a local GGUF file.
+    """Load a checkpoint in transformers' format from a local folder or the hub, or a local GGUF file.
 
-    `limit` is in bytes of weights; left out, as ATTNVIZ_MAX_MODEL_GB says. `progress(share, what)` is called with the
-    share loaded so far, 0 to 1. Raises ModelError (a ValueError) with one sentence: no such model, no tokenizer,
-    only pickles, too large, or an attention that the package does not reproduce.
+    `limit` is the most bytes of weights, by default from ATTNVIZ_MAX_MODEL_GB. `progress(share, what)` is called with
+    the share loaded so far, 0 to 1. Raises ModelError (a ValueError), with a message of one sentence, if there is no
+    such model, no tokenizer, or only pickled weights, if the model is too large, or if attnviz does not reproduce its
+    attention.
     """
     tell, limit = progress or (lambda share, what: None), files_folder.size_limit() if limit is None else limit
     folder = folder_of(model, limit=limit, progress=tell)
     read = _gguf if is_gguf(folder) and folder.is_file() else _safetensors
     made = read(folder, limit, tell)
-    made.known_id = weights_id(made.torch_module, made.text_id)  # before they are rounded
+    made.known_id = weights_id(made.torch_module, made.text_id)  # before the weights are rounded
     made.to(device, dtype)
     made.name = Path(model).resolve().name if Path(model).exists() else str(model)
     made.folder = folder.parent if folder.is_file() else folder
@@ -88,7 +89,7 @@ def _safetensors(folder: Path, limit: int, tell: Progress) -> HuggingFaceModel |
 
 
 def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
-    """Load a GGUF file: checked, then unpacked to float32, then compared as every model is."""
+    """Load a GGUF file: check its header, unpack it to float32, and compare the passes as for every model."""
     require_libraries()
     header = read_header(path)
     files_folder.check_size(header.numbers, 4, limit)
@@ -108,7 +109,7 @@ def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | Replayed
 
 
 def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
-    """Return the local folder of a checkpoint, or its GGUF file: the one given, or the hub's repository with that id.
+    """Return the local folder of a checkpoint, or its GGUF file: the given one, or a download of the hub id.
 
     Raises ModelError.
     """
@@ -130,7 +131,7 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
 
 @contextmanager
 def _exclusive_loading() -> Iterator[None]:
-    """Load one model at a time, without transformers' messages and progress bars: attnviz writes its own."""
+    """Load one model at a time, without transformers' messages and progress bars, because attnviz shows its own."""
     with _LOADING:
         level, had_bars = _LOGGER.level, is_progress_bar_enabled()
         _LOGGER.setLevel(logging.CRITICAL)
@@ -146,7 +147,7 @@ def _exclusive_loading() -> Iterator[None]:
 def _load(
     folder: Path, weights: tuple[Path, ...], counts: tuple[int, int], tell: Progress
 ) -> HuggingFaceModel | ReplayedModel:
-    """Load the model in a folder, in float32 on the CPU. Errors of transformers become a ModelError."""
+    """Load the model in a folder, in float32 on the CPU. Errors from transformers become a ModelError."""
     tensors, numbers = counts
     try:
         config = read_config(folder, tensors)
@@ -163,7 +164,7 @@ def _load(
         return made
     except ModelError:
         raise
-    except Exception as error:  # a config may say anything, and what follows from it is seen where it is used
+    except Exception as error:  # a config may contain anything, and the error appears where it is used
         raise ModelError(f"The model in {folder.name!r} cannot be read ({reason(error)}).") from error
 
 
@@ -186,12 +187,12 @@ def _reader(tokenizer: Any, config: Any) -> CheckpointTokenizer:
 
 @catch_panics()
 def _tokenizer(folder: Path, config: Any) -> Any:
-    """Read the tokenizer that the folder names; where transformers has that in Python alone, read a tokenizer.json
-    beside it.
+    """Load the tokenizer that the folder names; if transformers has it only in Python, load the folder's
+    tokenizer.json.
     """
     how: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
     has_json = (folder / "tokenizer.json").is_file()
-    with warnings.catch_warnings():  # Marian's asks for a package that it does not use on texts
+    with warnings.catch_warnings():  # Marian's tokenizer asks for a package that it does not need
         warnings.simplefilter("ignore")
         try:
             named = transformers.AutoTokenizer.from_pretrained(folder, config=config, use_fast=True, **how)
@@ -204,13 +205,14 @@ def _tokenizer(folder: Path, config: Any) -> Any:
 
 
 def _check_asked(weights: tuple[Path, ...], config: Any, architecture: Architecture, numbers: int) -> None:
-    """Raise ModelError where a config asks for far more numbers than the files hold, before any are allocated.
+    """Raise ModelError if a config asks for far more parameters than the files hold, before any are allocated.
 
-    transformers makes what a file lacks: tables of positions from the config's own sizes, a tensor that is missing.
+    transformers creates parameters that the files lack: tables of positions with the config's sizes, or a missing
+    tensor.
     """
     try:
         asked = count_asked(config, architecture.auto)
-    except Exception:  # what cannot even be built says so when it is loaded
+    except Exception:  # a model that cannot be built raises its error when it is loaded
         return
     if asked > MOST_TIMES * numbers + MOST_MORE:
         counts = f"they hold {numbers:,} numbers, and it asks for {asked:,}"

@@ -1,4 +1,4 @@
-"""A Hugging Face checkpoint as a model like the translator: sentences in, traces and continuations out."""
+"""A Hugging Face checkpoint with the same methods as the translator: sentences in, traces and generated text out."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,20 +25,19 @@ from attnviz.transformer.decoding import Choose, likeliest_ids
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 _READS_SOURCE = "This model writes no text. Its decoder reads the source again, as transformers does without a target."
-_WRITTEN = 20  # tokens after a prompt, unless the caller says how many
+_WRITTEN = 20  # default number of tokens to generate after a prompt
 
 
 @reads_arguments
 class HuggingFaceModel(ChatModel):
-    """A checkpoint that passed the parity check, and its tokenizer. Every method is safe to call from many threads at
-    once.
+    """A checkpoint that passed the parity check, with its tokenizer. All methods are thread-safe.
 
     `writes` is False for an encoder, and for a checkpoint without a head over the vocabulary.
     """
 
     @property
     def own_language(self) -> str:
-        """The language that it writes by default; "" where nothing in its files says so."""
+        """The language that the model writes by default, or "" if its files do not name one."""
         return self.text.languages.code(self._builder.target_language(None)) if self.languages else ""
 
     @torch.inference_mode()
@@ -95,8 +94,9 @@ class HuggingFaceModel(ChatModel):
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding, to=to))
 
     def _tell_cuts(self, notes: tuple[str, ...], asked: int | None, limit: int, new_tokens: int | None = None) -> None:
-        """Warn of texts that were cut, unless the caller asked for this limit. Raises ValueError if tokens are to be
-        written after a cut that the caller did not ask for.
+        """Warn about texts that were truncated, unless the caller asked for this limit.
+
+        Raises ValueError if the model should generate tokens after a cut that the caller did not ask for.
         """
         limit = min(limit, self.text.max_tokens)
         if asked is None:
@@ -109,8 +109,8 @@ class HuggingFaceModel(ChatModel):
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """Run one pass over the sentences of `trace`, recorded; the probe acts first, then the trace's own
-        interventions.
+        """Run and record one pass over the sentences of `trace`, with the probe and then the trace's interventions
+        applied.
         """
         request, changes = (
             PassRequest(Recorder(), logits=self.writes_logits),
@@ -170,10 +170,10 @@ class HuggingFaceModel(ChatModel):
     def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS
     ) -> TextGenerator:
-        """Prepare to generate after the sources or prompts of `trace`, read under the probe and the trace's
-        interventions.
+        """Prepare to generate after the sources or prompts of `trace`, with the probe and the trace's interventions
+        applied.
 
-        Prompts of different lengths cannot be continued together: of several, all are cut to the shortest. Raises
+        Prompts of different lengths cannot be continued together, so all are truncated to the shortest. Raises
         ValueError for a model that does not write.
         """
         if not self.writes:
@@ -181,15 +181,15 @@ class HuggingFaceModel(ChatModel):
         return self._builder_under(trace.interventions).generator(trace.sentences, probe, cached=cached)
 
     def explain_steps(self, ids: Sequence[int]) -> str:
-        """Describe how transformers' own steps over the ids of a text differ from its one pass; "" if they agree."""
+        """Describe how transformers' own steps over the ids of a text differ from its single pass; "" if they agree."""
         return self.steps_note or explain_steps(self.network, ids)
 
     @torch.inference_mode()
     def write_target(
         self, text: str, *, to: str = "", interventions: Sequence[Intervention] = ()
     ) -> tuple[str, tuple[str, ...]]:
-        """Write an encoder-decoder's target for a source, greedily, under the `interventions`, and return notes on what
-        was cut.
+        """Generate an encoder-decoder's target for a source greedily, with the interventions; return it with notes on
+        cuts.
 
         Raises TextError for an empty sentence, ValueError for a model that writes no targets.
         """
@@ -204,9 +204,11 @@ class HuggingFaceModel(ChatModel):
 
     @torch.inference_mode()
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
-        """Return logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one
-        under each row of the edits; nothing is recorded. `rows` selects rows of the text; all by default. Raises
-        ValueError for a model without a head over the vocabulary.
+        """Return logits `(copies, rows, vocab_size)` for copies of the first sentence of `trace`, each with one row of
+        edits.
+
+        Nothing is recorded. `rows` selects rows of the text, by default all. Raises ValueError for a model without a
+        head over the vocabulary.
         """
         if not self.writes_logits:
             raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")

@@ -1,1 +1,1 @@
-"""Conversations with a checkpoint: its chat template, and the turns among its tokens."""
+"""Conversations with a checkpoint: render its chat template, and find the turns among the tokens."""

@@ -1,4 +1,4 @@
-"""Conversations with a checkpoint that has a chat template: what `trace(messages=…)` and `reply` need."""
+"""Conversations with a checkpoint that has a chat template: the methods behind `trace(messages=…)` and `reply`."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from attnviz.transformer.decoding import Sampling, likeliest_ids
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import SCORES_ONLY, Probe
 
-_NO_BAND = {  # what a template does to turns, so that they have no band
+_NO_BAND = {  # reasons why the text of a turn has no band of its own in the maps
     "changed": "The chat template changes the text of {}",
     "left out": "The chat template leaves out {}",
     "repeated": "The chat template repeats the text of {}",
@@ -42,7 +42,7 @@ _DATED = "The chat template writes the date: on another day, this conversation h
 
 
 class RecordedModel(NetworkModel):
-    """A network, its tokenizer, and the pass that records every site."""
+    """A network with its tokenizer, and the pass that records all its attention sites."""
 
     def __init__(
         self,
@@ -60,8 +60,10 @@ class RecordedModel(NetworkModel):
         self._rules, self._builder = rules, InputBuilder(network, text, rules)
 
     def _builder_under(self, interventions: Sequence[Intervention]) -> InputBuilder:
-        """Return a builder that applies interventions. Raises ValueError for one that this model has no place for."""
-        if not interventions:  # to ask for an id may take as long as to run
+        """Return a builder that applies interventions. Raises ValueError for an intervention that does not fit this
+        model.
+        """
+        if not interventions:  # avoids computing the model's id, which may take as long as a run
             return self._builder
         changes = CheckedInterventions.check(interventions, self.shapes, self.model_id)
         by_scores = {site.kind for site in self.network.sites_by_scores}
@@ -74,9 +76,11 @@ class RecordedModel(NetworkModel):
         self, sentences: list[Sentence], request: PassRequest, notes: tuple[str, ...] = (), *,
         first: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
     ) -> Trace:  # fmt: skip
-        """Run one recorded pass over sentences whose tokens are known; `first` acts, then the interventions.
+        """Run one recorded pass over sentences whose tokens are known, with the probe `first` and then the
+        interventions.
 
-        Raises ModelError for a text longer than all before that the model as it was given computes otherwise.
+        Raises ModelError for a text, longer than all before, for which the model as it was given computes something
+        else.
         """
         recorder, asked, resolved = request.probe, request.hidden, changes.resolve(sentences)
         assert isinstance(recorder, Recorder)  # each pass has its own
@@ -108,8 +112,10 @@ class RecordedModel(NetworkModel):
         )  # fmt: skip
 
     def _check_longer(self, sentences: Sequence[Sentence], shown: ShownRows | None = None) -> None:
-        """Compare a text longer than all before with the model as it was given; `shown` is the output of the pass over
-        the sentences, where it is at hand. Raises ModelError for a difference.
+        """Compare a text that is longer than all before with the model as it was given. Raises ModelError for a
+        difference.
+
+        `shown` is the output of the pass over the sentences, if available.
         """
         lengths = [max(len(sentence.src), len(sentence.tgt_in)) for sentence in sentences]
         row = lengths.index(max(lengths))
@@ -125,8 +131,9 @@ class RecordedModel(NetworkModel):
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation as the model reads it: its turns, the tokens of the template's text, and the spans of the turns
-    that were found in it. With `continues` the text ends inside the last turn.
+    """A conversation encoded for the model: its turns, the tokens of the template's text, and the spans of the turns.
+
+    Only turns that were found in the template's text have spans. With `continues`, the text ends inside the last turn.
     """
 
     turns: tuple[Turn, ...]
@@ -136,8 +143,9 @@ class Conversation:
     continues: bool = False
 
     def name_turns(self, trace: Trace) -> Trace:
-        """Return a trace of this conversation with its turns as spans; the model's new tokens belong to the assistant's
-        turn, unless they follow a closed turn of the assistant.
+        """Return a trace of this conversation with the turns as spans.
+
+        The model's new tokens belong to the assistant's turn, unless they follow a closed turn of the assistant.
         """
         sentence, begin = trace.sentences[0], len(self.encoded.tokens)
         spans, is_answer = self.spans, self.continues or self.turns[-1].role != "assistant"
@@ -153,10 +161,10 @@ class Conversation:
 def encode_conversation(
     text: CheckpointTokenizer, turns: tuple[Turn, ...], *, limit: int, name: str, continues: bool = False
 ) -> Conversation:
-    """Encode turns. If the last turn is not the assistant's, the beginning of the assistant's answer follows. With
-    `continues`, a last turn of the assistant is left open, so that the model can write on.
+    """Encode turns with the chat template; if the last turn is not the assistant's, the answer's beginning follows.
 
-    Raises TextError for a model without a template, for a template that fails, and for more than `limit` tokens.
+    With `continues`, a last turn of the assistant is left open, so that the model can continue it. Raises TextError for
+    a model without a template, for a template that fails, and for more than `limit` tokens.
     """
     continues = continues and turns[-1].role == "assistant"
     rendered = render(text, turns, limit=limit, name=name, continues=continues)
@@ -168,10 +176,10 @@ def encode_conversation(
 def render(
     text: CheckpointTokenizer, turns: Sequence[Turn], *, limit: int, name: str, continues: bool = False
 ) -> Rendering:
-    """Return what the template makes of the turns.
+    """Return the template's text for the turns.
 
-    Raises TextError as `encode_conversation` does; for more characters than `limit` tokens have, before the template
-    sees them.
+    Raises TextError like `encode_conversation`. A conversation with more characters than `limit` tokens can have is
+    refused before the template runs.
     """
     template = ChatTemplate.of(text.tokenizer)
     if template is None:
@@ -183,7 +191,7 @@ def render(
 
 
 def _notes(turns: Sequence[Turn], places: Sequence[tuple[int, int] | str]) -> list[str]:
-    """Write notes on what the template did to turns: turns without a band, and turns that it moved."""
+    """Return notes on turns that the template changed, left out, repeated or moved, so that they have no band."""
     notes = []
     for done, sentence in _NO_BAND.items():
         those = [number for number, place in enumerate(places) if place == done]
@@ -199,13 +207,13 @@ def _notes(turns: Sequence[Turn], places: Sequence[tuple[int, int] | str]) -> li
 
 
 def _turns(turns: Sequence[Turn], numbers: Sequence[int]) -> str:
-    """Name turns in a sentence: "turn 2 (assistant)", "turns 1 (system), 2 (user) and 3 (assistant)"."""
+    """Return turns as a phrase: "turn 2 (assistant)", "turns 1 (system), 2 (user) and 3 (assistant)"."""
     *some, last = (f"{number + 1} ({turns[number].role})" for number in numbers)
     return f"turns {', '.join(some)} and {last}" if some else f"turn {last}"
 
 
 def _names(turns: Sequence[Turn]) -> list[str]:
-    """Name turns: "system", "user", "assistant", "user 2" and so on."""
+    """Return a name for each turn: "system", "user", "assistant", "user 2" and so on."""
     counts: dict[str, int] = {}
     names = []
     for turn in turns:
@@ -215,7 +223,7 @@ def _names(turns: Sequence[Turn]) -> list[str]:
 
 
 def _spans(tokens: Sequence[Token], turns: Sequence[Turn], places: Sequence[tuple[int, int] | str]) -> tuple[Span, ...]:
-    """Name the tokens of each turn that was found, in the order of the text."""
+    """Return a span for each turn that was found, in the order of the text."""
     spans: list[Span] = []
     named = zip(_names(turns), turns, places, strict=True)
     found = sorted((place, name, turn.role) for name, turn, place in named if not isinstance(place, str))
@@ -237,7 +245,7 @@ class ChatModel(RecordedModel):
 
     @property
     def has_chat(self) -> bool:
-        """Whether it takes a conversation: a decoder that writes, with a chat template."""
+        """Whether the model accepts a conversation: it is a decoder that writes and has a chat template."""
         return self.family == "decoder" and self.writes and ChatTemplate.of(self.text.tokenizer) is not None
 
     def reply(
@@ -245,15 +253,14 @@ class ChatModel(RecordedModel):
         top_p: float | None = None, seed: int = 0, max_tokens: int = MOST_TOKENS,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:  # fmt: skip
-        """Write the assistant's answer, a token at a time: the first step reads the whole conversation.
+        """Write the assistant's answer one token at a time; the first step reads the whole conversation.
 
-        Each `Step` has the token, the logits it was chosen by, and the newest row of every head. It ends with a token
-        that ends a turn, or after `new_tokens`. Without a `temperature` and `top_p` the likeliest token is chosen; with
-        one of them, tokens are drawn, the same for the same `seed`. The `interventions` are in force at each step. A
-        step keeps the keys of its prefix in memory: keep its rows (`attn`), not the step, of a long answer.
-
-        Raises TextError for a conversation that cannot be read, ValueError for a model that does not write, and for an
-        intervention that cannot be.
+        Each `Step` has the token, the logits from which it was chosen, and the newest row of every head. The reply ends
+        with a token that ends a turn, or after `new_tokens`. Without `temperature` and `top_p` the most likely token is
+        chosen; with either of them, tokens are sampled, repeatably for the same `seed`. The `interventions` apply to
+        each step. A step keeps the keys of its prefix in memory, so for a long answer keep its rows (`attn`), not the
+        step. Raises TextError for a conversation that cannot be read, ValueError for a model that does not write, and
+        for an intervention that is not possible.
         """
         self._check_conversation()
         require_count(new_tokens)
@@ -280,10 +287,11 @@ class ChatModel(RecordedModel):
         self, messages: Sequence[Mapping[str, Any]] | None = None, *, text: str = "", max_tokens: int = MOST_TOKENS,
         interventions: Sequence[Intervention] = (),
     ) -> ReplyPrompt:  # fmt: skip
-        """Encode what a reply is to follow, a conversation or a plain text, and make a stepper that writes after it.
+        """Encode the conversation or plain text that a reply is to follow, and return it with a stepper that continues
+        it.
 
-        Raises TextError for what cannot be read, ValueError for a model that does not write, and for an intervention
-        that cannot be.
+        Raises TextError for input that cannot be read, ValueError for a model that does not write, and for an
+        intervention that is not possible.
         """
         if self.family != "decoder" or not self.writes:
             raise ValueError(f"{self.name} writes no reply: that takes a decoder that writes text.")
@@ -304,7 +312,7 @@ class ChatModel(RecordedModel):
         self, builder: InputBuilder, encoded: Sequence[EncodedText], request: PassRequest, notes: tuple[str, ...],
         new_tokens: int | None,
     ) -> Trace:  # fmt: skip
-        """Trace a decoder's prompts, and `new_tokens` that it writes after a single one."""
+        """Trace a decoder's prompts; after a single prompt, the model also writes `new_tokens`."""
         started = time.perf_counter()
         unsaid = 1 if request.logits and len(encoded) == 1 and self.writes else 0
         count = unsaid if new_tokens is None else new_tokens
@@ -317,17 +325,17 @@ class ChatModel(RecordedModel):
         return replace(trace, info=replace(trace.info, decoding_seconds=decoding))
 
     def _append_next(self, trace: Trace, prompt: EncodedText) -> Trace:
-        """Append the token that a prompt's last row outputs to its trace: nothing need run twice for it."""
+        """Append to a prompt's trace the token that its last row predicts, without another pass."""
         assert trace.logits is not None  # they were asked for
         chosen = int(likeliest_ids(self._rules.forbid(trace.logits[:, -1])))
         longer = self.text.append_ids(prompt, [chosen], segment=1)
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))
 
     def render_ahead(self, turns: Sequence[Turn]) -> None:
-        """Render a conversation and keep the text, so that tracing it or replying to it need not render it again.
+        """Render a conversation and cache the text, so that tracing it or replying to it need not render it again.
 
-        A server calls this before the visitor's turn: a template may be slow, and other visitors' runs compute
-        meanwhile. Raises TextError for a conversation that is refused.
+        A server calls this before the visitor's turn: a template may be slow, and the runs of other visitors can use
+        the time. Raises TextError for a conversation that is refused.
         """
         render(self.text, turns, limit=MOST_TOKENS, name=self.name)
 
@@ -344,7 +352,7 @@ class ChatModel(RecordedModel):
         return read
 
     def _check_conversation(self, *, new_tokens: int | None = None, **others: Any) -> None:
-        """Raise ValueError where this model holds no conversation, or where a text is given beside one."""
+        """Raise ValueError if the model accepts no conversation, or if a text is given together with messages."""
         require_count(new_tokens)
         if named := next((name for name, value in others.items() if value), None):
             raise ValueError(f"Give messages or {named}, not both: a conversation is all that the model reads.")

@@ -1,11 +1,11 @@
-"""Render chat templates with transformers, and find each turn in the text, one request a line: JSON in, JSON out.
+"""Render chat templates with transformers, and find each turn in the text: one JSON request and answer per line.
 
-`template` starts this file as a process. It imports nothing of the package, which would take seconds.
+`template` runs this file as a process. It imports nothing else of attnviz, which would take seconds.
 
-A template is code from a stranger's file. transformers' sandbox keeps it from this machine's objects, but not from
-looping or from filling memory: a process can be killed, and has a limit of its own. Where the system has a clock of
-the processor's time, a rendering that takes too long is ended by an exception, and the next one need not wait for
-another process, which takes seconds to start. A process whose dashboard is gone ends itself.
+A template is code from an untrusted file. transformers' sandbox protects this machine's objects, but does not stop
+endless loops or the filling of memory; a process can be killed, and has a memory limit. If the system can measure
+processor time, an exception ends a rendering that takes too long, so that the next request need not wait for a new
+process, which takes seconds to start. The process ends itself when its dashboard has ended.
 """
 
 import json
@@ -20,12 +20,12 @@ from functools import partial
 from threading import Thread
 from typing import Any
 
-_MOST_BYTES = 4 << 30  # of address space: transformers takes one, and no rendering of a conversation needs the rest
+_MOST_BYTES = 4 << 30  # address space: transformers takes 1 GB, and rendering a conversation needs less than the rest
 
-_MOST_TEXT = 400_000  # characters of a rendering
+_MOST_TEXT = 400_000  # characters of a rendered text
 
-_MARKER = "\ue123\ue124"  # stands in the place of a turn's text: private characters, which no filter changes
-_TRIMS = (str, str.strip, str.rstrip, str.lstrip)  # what templates do to a turn's text
+_MARKER = "\ue123\ue124"  # replaces a turn's text to find its place; private-use characters, which no filter changes
+_TRIMS = (str, str.strip, str.rstrip, str.lstrip)  # how templates trim a turn's text
 
 Messages = list[dict[str, str]]
 Write = Callable[[Messages], str]
@@ -33,23 +33,24 @@ Place = tuple[int, int] | str  # the characters of a turn's text, or what the te
 
 
 class _OutOfTime(BaseException):
-    """A rendering took too long. Derives from BaseException, so that no `except Exception` in a template's code catches
-    it.
+    """A rendering took too long.
+
+    It derives from BaseException, so that no `except Exception` in a template's code catches it.
     """
 
 
 class _Clock:
-    """Stand-in for `datetime` in transformers' templates, which notes whether a template asked for the time."""
+    """Replacement for `datetime` in transformers' templates that records whether a template asked for the time."""
 
     def __init__(self) -> None:
         self.moment, self.was_asked = datetime.now(), False
 
     def set_to(self, moment: str) -> None:
-        """Stop the clock at a moment."""
+        """Set the clock to a fixed time."""
         self.moment, self.was_asked = datetime.fromisoformat(moment), False
 
     def now(self) -> datetime:
-        """Return the moment at which the clock stopped."""
+        """Return the clock's fixed time."""
         self.was_asked = True
         return self.moment
 
@@ -88,22 +89,25 @@ def _render(render: Callable[..., Any], how: dict[str, Any], messages: Messages)
 
 
 def find_turns(write: Write, messages: Messages, text: str, seconds: float) -> list[Place]:
-    """Return the characters of each turn's text in what the template wrote, or what the template did to the turn.
+    """Return the characters of each turn's text within the rendered text, or what the template did to the turn.
 
-    A turn that is not found within so many seconds of processor time is "late".
+    A turn that is not found within `seconds` of processor time is "late".
     """
     found: list[Place] = []
     try:
         with _at_most(seconds):
             for number in range(len(messages)):
-                found.append(_find_turn(write, messages, number, text))  # noqa: PERF401 - some are there when it is late
+                found.append(_find_turn(write, messages, number, text))  # noqa: PERF401 - keeps the turns found before the time is over
     except _OutOfTime:
         pass
     return found + ["late"] * (len(messages) - len(found))
 
 
 def _find_turn(write: Write, messages: Messages, number: int, text: str) -> Place:
-    """Find one turn by a rendering with a marker in the place of its text, which may be trimmed in `text`."""
+    """Find one turn by rendering the conversation with a marker in place of the turn's text.
+
+    The template may have trimmed the turn's text in `text`.
+    """
     turn = messages[number]
     try:
         marked = write([*messages[:number], turn | {"content": _MARKER}, *messages[number + 1 :]])
@@ -123,12 +127,12 @@ def _find_turn(write: Write, messages: Messages, number: int, text: str) -> Plac
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise _OutOfTime inside the `with` block once it has taken so many seconds of processor time."""
+    """Raise _OutOfTime inside the `with` block when it has taken `seconds` of processor time."""
     if not hasattr(signal, "setitimer"):  # Windows
         yield
         return
     signal.signal(signal.SIGPROF, _stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # again and again: raised in a clean-up, it would be lost
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # repeated, because an exception during a clean-up is lost
     try:
         yield
     finally:
@@ -145,7 +149,7 @@ def _write(answer: dict[str, Any]) -> None:
 
 
 def _end_with_parent(parent: int) -> None:
-    """Wait until the parent process has ended; then end this process, even in the middle of a template."""
+    """End this process when its parent process has ended, even in the middle of a template."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""The beginning of a reply: what it follows, and what writes it."""
+"""The prompt of a reply, and the stepper that generates the reply."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,9 @@ from attnviz.text.spans import Span
 
 @dataclass(frozen=True)
 class ReplyPrompt:
-    """A prompt that was encoded: its tokens, the turns among them, notes on what was cut, and a stepper that has read
-    nothing yet. `places` is how many tokens the model has room for after it.
+    """An encoded prompt: its tokens, the spans of its turns, notes on cuts, and a stepper that has not read it yet.
+
+    `places` is the number of tokens that the model can still generate after the prompt.
     """
 
     encoded: EncodedText

@@ -1,4 +1,4 @@
-"""A tokenizer's chat template: the text that it makes of a conversation, rendered in a process that can be killed."""
+"""A tokenizer's chat template, rendered in a separate process that can be killed."""
 
 import atexit
 import hashlib
@@ -19,19 +19,20 @@ from attnviz.text.conversation import Turn
 from attnviz.text.limits import TextError
 
 SECONDS = 1.0  # of processor time for one rendering, which usually takes a millisecond
-_PATIENCE = 5  # times as long by the clock, after which the process is ended
-_TIMES, _REST = 3, 600.0  # a template that is late so many times in so many seconds is not rendered
-_MOST_LATE = 100  # late templates that are remembered
-_SECONDS_TO_START = 120.0  # to import transformers, on a machine that is busy
+_PATIENCE = 5  # the process is killed after this many times SECONDS of wall-clock time
+_TIMES, _REST = 3, 600.0  # a template that is late 3 times within 600 seconds is not rendered any more
+_MOST_LATE = 100  # number of late templates that are remembered
+_SECONDS_TO_START = 120.0  # to import transformers on a busy machine
 _SCRIPT = Path(__file__).with_name("render_process.py")
-_MOST_CHARACTERS = 200_000  # of a template: the longest published has some 20,000
+_MOST_CHARACTERS = 200_000  # the longest published template has about 20,000
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """The text that a template made of a conversation. `places` has the characters of each turn's own text, or what the
-    template did to the turn: "changed", "left out", "repeated", or "late" if it took too long to find out. `is_dated`
-    says whether the template asked for the date.
+    """The text that a template made from a conversation.
+
+    `places` has the start and end of each turn's own text, or what the template did to the turn: "changed", "left out",
+    "repeated", or "late" if it took too long to find out. `is_dated` says whether the template asked for the date.
     """
 
     text: str
@@ -40,24 +41,23 @@ class Rendering:
 
     @classmethod
     def read(cls, answer: str) -> "Rendering":
-        """Read the answer of the rendering process."""
+        """Parse the answer of the rendering process."""
         found = json.loads(answer)
         places = (place if isinstance(place, str) else tuple(place) for place in found["places"])
         return cls(found["text"], tuple(places), found["is_dated"])
 
 
 class ChatTemplate:
-    """The chat template of a checkpoint, with the special tokens that it may name."""
+    """The chat template of a checkpoint, with the special tokens that it may use."""
 
     def __init__(self, source: str, specials: dict[str, str]) -> None:
         self.source, self.specials = source, specials
 
     @classmethod
     def of(cls, tokenizer: Any) -> "ChatTemplate | None":
-        """Read the template of a transformers tokenizer; None if it has none. Of several templates, take the one named
-        default.
+        """Return the chat template of a transformers tokenizer, or None; of several, the one named "default".
 
-        Raises TextError for several without a default, and for one that is too long to be a template.
+        Raises TextError for several templates without a default, and for a template that is too long.
         """
         found = getattr(tokenizer, "chat_template", None)
         if isinstance(found, list | tuple):  # as tokenizer_config.json has several
@@ -76,10 +76,11 @@ class ChatTemplate:
         return cls(found, {name: token for name, token in named if isinstance(token, str)})
 
     def render(self, turns: Sequence[Turn], *, add_generation_prompt: bool, continues: bool = False) -> Rendering:
-        """Return the text of a conversation, with the beginning of the assistant's turn where asked. With `continues`
-        it ends inside the last turn, which can then be written on.
+        """Return the text of a conversation; with `add_generation_prompt`, the beginning of the assistant's turn
+        follows.
 
-        Raises TextError for a template that fails, takes too long, or writes too much.
+        With `continues`, the text ends inside the last turn, which can then be continued. Raises TextError for a
+        template that fails, takes too long, or writes too much.
         """
         messages = [turn.as_message for turn in turns]
         asked = {"messages": messages, "chat_template": self.source, "add_generation_prompt": add_generation_prompt}
@@ -100,7 +101,7 @@ def _now() -> datetime:
 
 
 def _no_default(names: Sequence[str]) -> str:
-    """Write the sentence for a model with several templates but no default."""
+    """Return the error message for a model with several templates but no default."""
     named = " and ".join(f"“{name}”" for name in names)
     return (
         f"The model has several chat templates, {named}, and none of them is named “default”: choose one with "
@@ -110,15 +111,16 @@ def _no_default(names: Sequence[str]) -> str:
 
 
 class _Late:
-    """Record of the templates that took too long, and when. A template that was late three times is not rendered for
-    ten minutes.
+    """Record of the templates that took too long, and when.
+
+    A template that was late three times is not rendered for ten minutes.
     """
 
     def __init__(self) -> None:
         self._times: OrderedDict[bytes, list[float]] = OrderedDict()  # by the digest of a template
 
     def note(self, source: str) -> None:
-        """Note that a template took too long just now."""
+        """Record that a template took too long just now."""
         name = hashlib.sha256(source.encode()).digest()
         self._times[name] = [*self._recent(name), time.monotonic()]
         while len(self._times) > _MOST_LATE:
@@ -140,9 +142,9 @@ _LATE = _Late()
 
 
 def _render(source: str, asked: dict[str, Any]) -> str | TextError:
-    """Render in the process; return its answer, or a refusal to keep in place of the answer.
+    """Render in the process; return its answer, or a refusal that the cache stores like an answer.
 
-    Raises TextError for a refusal that is not kept: a template that is not rendered for a while.
+    Raises TextError for a refusal that must not be cached: a template that is not rendered for some minutes.
     """
     answer = _PROCESS.ask(source, asked)
     if "late" in answer:
@@ -155,19 +157,23 @@ def _render(source: str, asked: dict[str, Any]) -> str | TextError:
 
 
 class _Process:
-    """One rendering process, begun when it is first asked and again after it was killed; one thread at a time."""
+    """The rendering process, which starts with the first request and restarts after it was killed; used by one thread
+    at a time.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._child: subprocess.Popen[str] | None = None
 
     def ask(self, source: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and return the answer; it contains "late" if none came in time.
+        """Send a request and return the answer, which contains "late" if none came in time.
 
         Raises TextError for a template that was late too often.
         """
         with self._lock:
-            _LATE.require_rest(source)  # here, since others of the same template may have waited for this place
+            _LATE.require_rest(
+                source
+            )  # inside the lock, because earlier requests with this template may have been late
             try:
                 child = self._start()
                 assert child.stdin is not None  # it is a pipe
@@ -192,7 +198,7 @@ class _Process:
         return self._child
 
     def end(self) -> None:
-        """Kill the process, if there is one; the next request begins another."""
+        """Kill the process, if there is one; the next request starts a new one."""
         if self._child is not None:
             self._child.kill()
             self._child.communicate()
@@ -200,7 +206,9 @@ class _Process:
 
 
 def _answer(child: "subprocess.Popen[str]", seconds: float) -> dict[str, Any]:
-    """Read one line; kill a process that is silent for too long. Raises EOFError where it has ended."""
+    """Read one line from the process, and kill the process if it is silent for too long. Raises EOFError if it has
+    ended.
+    """
     timer = Timer(seconds, child.kill)
     timer.start()
     try:

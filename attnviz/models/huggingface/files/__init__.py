@@ -1,1 +1,1 @@
-"""Files of a checkpoint, checked before anything is read from them: folders, the hub, GGUF."""
+"""Files of a checkpoint: folders, downloads from the hub, GGUF. Everything is checked before it is read."""

@@ -1,4 +1,4 @@
-"""The folder of a checkpoint: what it holds, or what to give instead, and checks before anything is allocated."""
+"""The folder of a checkpoint: check its files before anything is allocated, or say what to give instead."""
 
 import json
 import os
@@ -23,7 +23,7 @@ TOKENIZERS = (
 _TOKENIZER_CONFIG = "tokenizer_config.json"
 _ADAPTER, _MODULES = "adapter_config.json", "modules.json"
 _OF_TRAINER = re.compile(r"checkpoint-(\d+)")
-_OLD_HOME = "0_Transformer"  # of the model itself, as sentence-transformers once laid it out
+_OLD_HOME = "0_Transformer"  # subfolder of the model in old sentence-transformers checkpoints
 _MOST_ADAPTER = 1_000_000  # bytes
 _MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34
 _READ_WHOLE = {".json", ".txt", ".model", ".spm", ".jinja", ".jsonl"}
@@ -34,8 +34,9 @@ Progress = Callable[[float, str], None]
 
 
 def size_limit() -> int:
-    """Return how many bytes a model's weights may take, by ATTNVIZ_MAX_MODEL_GB. Raises ModelError if that is no
-    number.
+    """Return the most bytes that a model's weights may take, from ATTNVIZ_MAX_MODEL_GB.
+
+    Raises ModelError if that is not a number.
     """
     said = os.environ.get(LIMIT_VARIABLE, "").strip()
     try:
@@ -50,7 +51,7 @@ def check_folder(folder: Path) -> None:
     _check_entries(folder)
     if not (folder / CONFIG).is_file():
         raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
-    read_json(folder / CONFIG)  # or a config that was cut short would be told that something else is missing
+    read_json(folder / CONFIG)  # raises an error for a broken config, before anything else is reported as missing
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
         raise ModelError(no_weights(name, [path.name for path in folder.iterdir()]))
     if not any((folder / file).is_file() for file in TOKENIZERS) and not _reads_bytes(folder):
@@ -61,16 +62,16 @@ def check_folder(folder: Path) -> None:
 
 
 def _reads_bytes(folder: Path) -> bool:
-    """Check whether a folder's tokenizer reads texts as bytes, which takes no vocabulary: ByT5's."""
+    """Check whether a folder's tokenizer is ByT5's, which reads bytes and needs no vocabulary file."""
     said = folder / _TOKENIZER_CONFIG
     return said.is_file() and read_json(said).get("tokenizer_class") == "ByT5Tokenizer"
 
 
 def _check_entries(folder: Path) -> None:
-    """Raise ModelError for entries that are neither plain files nor folders, for a text larger than any, and for very
-    many.
+    """Raise ModelError for an entry that is neither a plain file nor a folder, for a too large text file, and for too
+    many files.
 
-    transformers reads a dozen files by names of its own, without a look at what they are.
+    transformers opens a dozen files by fixed names, without checking what they are.
     """
     try:
         with os.scandir(folder) as entries:
@@ -86,7 +87,7 @@ def _check_entries(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
-    """List the safetensors files that hold the weights, in order. Raises ModelError for a broken index."""
+    """Return the safetensors files that hold the weights, in order. Raises ModelError for a broken index."""
     if (folder / WEIGHTS).is_file():
         return (folder / WEIGHTS,)
     try:
@@ -103,7 +104,9 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
 
 
 def _check_headers(files: tuple[Path, ...]) -> None:
-    """Raise ModelError where the headers of safetensors files are longer, or name more tensors, than models do."""
+    """Raise ModelError if the headers of safetensors files are longer, or name more tensors, than those of
+    real models.
+    """
     tensors = 0
     for path in files:
         try:
@@ -117,7 +120,7 @@ def _check_headers(files: tuple[Path, ...]) -> None:
 
 
 def count_numbers(files: tuple[Path, ...]) -> tuple[int, int]:
-    """Count the tensors in the files, and all their numbers, from the headers. Raises ModelError."""
+    """Return the number of tensors and of parameters in the files, from their headers. Raises ModelError."""
     _check_headers(files)
     tensors = numbers = 0
     for path in files:
@@ -134,7 +137,7 @@ def count_numbers(files: tuple[Path, ...]) -> tuple[int, int]:
 
 
 def check_size(numbers: int, bytes_each: int, limit: int) -> None:
-    """Raise ModelError when the weights would take more than `limit` bytes."""
+    """Raise ModelError if the weights would take more than `limit` bytes."""
     if numbers * bytes_each > limit:
         raise ModelError(_too_large(numbers * bytes_each, limit))
 
@@ -151,7 +154,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def no_weights(name: str, files: list[str]) -> str:
-    """Write the sentence on a checkpoint without weights that can be read."""
+    """Return the error message for a checkpoint without weights that can be read."""
     if said := other_format(name, files):
         return said
     pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)
@@ -171,10 +174,10 @@ def _too_large(size: int, limit: int) -> str:
 
 
 def checkpoint_in(folder: Path) -> Path:
-    """Return the folder that holds the checkpoint: the one given, or the part of it that older tools put it in.
+    """Return the folder that holds the checkpoint: the given one, or the subfolder that older tools used.
 
-    For a folder whose only weights are in GGUF, it is that file. Raises ModelError, with what to do, for an adapter
-    alone, for several GGUF files, and for a folder of a Trainer's checkpoints.
+    If the folder's only weights are one GGUF file, return that file. Raises ModelError, with what to do, for an adapter
+    without its model, for several GGUF files, and for a folder that holds a Trainer's checkpoints.
     """
     names = _names(folder)
     if _holds_gguf(names) and _ADAPTER not in names:
@@ -200,8 +203,9 @@ def checkpoint_in(folder: Path) -> Path:
 
 
 def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
-    """Write the sentence on files that are no checkpoint of transformers: an adapter alone, a repository of GGUF files;
-    None for any other.
+    """Return the error message for files that are not a transformers checkpoint: an adapter alone, or GGUF files.
+
+    Return None for any other files.
     """
     if _ADAPTER in files and not any(file.startswith("model") and file.endswith(".safetensors") for file in files):
         of = f" to {base!r}" if base else ""
@@ -215,7 +219,7 @@ def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
 
 
 def _holds_gguf(files: list[str]) -> bool:
-    """Check whether these are files of llama.cpp, with no weights in safetensors beside them."""
+    """Check whether the files include GGUF files and no safetensors weights."""
     return any(file.endswith(ENDING) for file in files) and not any(file.endswith(".safetensors") for file in files)
 
 
@@ -232,7 +236,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _base_of(folder: Path) -> str:
-    """Return the model that an adapter belongs to, as its config says; "" where that cannot be read."""
+    """Return the name of the model that an adapter belongs to, from its config; "" if it cannot be read."""
     try:
         said = json.loads(plain_file.content(folder / _ADAPTER, most=_MOST_ADAPTER))["base_model_name_or_path"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -1,6 +1,6 @@
-"""GGUF files of llama.cpp: which one a folder gives, and its header, checked before transformers reads the file.
+"""GGUF files of llama.cpp: find the file in a folder, and check its header before transformers reads the file.
 
-The reader that transformers uses believes every count in a header: one of 2**60 entries would keep it busy for years.
+transformers' reader trusts every count in a header: a count of 2**60 entries would keep it busy for years.
 """
 
 import math
@@ -16,15 +16,15 @@ ENDING = ".gguf"
 _MAGIC, _VERSIONS = b"GGUF", (2, 3)
 _MOST_HEADER = 100_000_000  # bytes of entries and tensor names; a vocabulary of 260,000 pieces takes 12 MB
 _MOST_ENTRIES, _MOST_DEPTH = 10_000, 3
-_MOST_LISTED = 1_000_000  # texts and lists in all lists; a vocabulary of 260,000 pieces with its merges has 780,000
-_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # of each type of a fixed size
+_MOST_LISTED = 1_000_000  # items of all lists; a vocabulary of 260,000 pieces with its merges has 780,000
+_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # size of each fixed-size type
 _STRING, _ARRAY = 8, 9
 _PART = re.compile(r"(.+)-\d{5}-of-(\d{5})\.gguf")
 
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """What a GGUF file says of itself: its architecture, how many tensors it holds, and their numbers in all."""
+    """Facts from a GGUF file's header: its architecture, its number of tensors, and its number of parameters."""
 
     architecture: str
     tensors: int
@@ -37,7 +37,7 @@ def is_gguf(path: Path) -> bool:
 
 
 def only_gguf(folder: Path, names: list[str]) -> Path:
-    """Return the GGUF file of a folder that holds no other weights. Raises ModelError where it holds several."""
+    """Return the GGUF file of a folder that holds no other weights. Raises ModelError if there are several."""
     found = sorted(name for name in names if name.endswith(ENDING) and not name.startswith("mmproj"))
     whole = [name for name in found if not _PART.fullmatch(name)] or found[:1]
     if not whole:
@@ -50,7 +50,7 @@ def only_gguf(folder: Path, names: list[str]) -> Path:
 
 
 def read_header(path: Path) -> GgufHeader:
-    """Read the header of a GGUF file. Raises ModelError for a part of a model, and for a file that is damaged."""
+    """Read the header of a GGUF file. Raises ModelError for a file that is one part of a split model, or is damaged."""
     if part := _PART.fullmatch(path.name):
         raise ModelError(
             f"{path.name!r} is one of the {int(part[2])} files of a model: join them first (llama-gguf-split --merge)."
@@ -67,7 +67,7 @@ def read_header(path: Path) -> GgufHeader:
 
 
 class _Reader:
-    """Read little-endian values, never beyond the bytes that a header may take."""
+    """Reads little-endian values, up to the limit of bytes for a header."""
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self.file, self.left, self.listed = file, most, 0
@@ -87,7 +87,7 @@ class _Reader:
         return self.take(self.number("Q"))
 
     def value(self, kind: int, depth: int = 0) -> Any:
-        """Read a value, a string as such; what arrays hold is skipped."""
+        """Read a value; a string is returned as bytes, the contents of an array are skipped."""
         if kind == _STRING:
             return self.string()
         if kind == _ARRAY and depth < _MOST_DEPTH:
@@ -125,5 +125,5 @@ def _header(reader: _Reader) -> GgufHeader:
         reader.string()
         shape = [reader.number("Q") for _ in range(min(reader.number("I"), 9))]
         numbers += math.prod(shape)
-        reader.take(12)  # its type, and where it lies
+        reader.take(12)  # the tensor's type and offset
     return GgufHeader(architecture.decode(errors="replace")[:60], tensors, numbers)

@@ -1,8 +1,8 @@
-"""Bounds on how much longer a tokenizer may make a text. A few hundred bytes of tokenizer.json can ask for terabytes.
+"""Limit how much longer a tokenizer can make a text: a few hundred bytes of tokenizer.json can ask for terabytes.
 
-Each Replace may put more characters for each that it finds, and steps after one another multiply; a table of a
-sentencepiece file may have a long text for a single letter. tokenizers ends the whole process where memory ends, so
-that this is known before a text is given to it.
+A Replace step may insert many characters for each match, and consecutive steps multiply; a table in a sentencepiece
+file may map a single letter to a long text. tokenizers aborts the whole process when memory runs out, so this is
+checked before any text is tokenized.
 """
 
 import base64
@@ -15,13 +15,14 @@ from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.files import folder as files_folder
 
 _PIECES = {".model", ".spm"}
-_MOST_PIECES = 40_000_000  # bytes of a file
-MOST = 100  # times as long; tokenizers that people use make a text two or three times as long
+_MOST_PIECES = 40_000_000  # bytes of a sentencepiece file
+MOST = 100  # largest factor; tokenizers in use make a text two or three times as long
 
 
 def check(folder: Path) -> None:
-    """Raise ModelError where a folder's tokenizer.json or sentencepiece file could make a text more than `MOST` times
-    as long, and for a sentencepiece file without pieces, with which transformers reads every text as unknown.
+    """Raise ModelError if a folder's tokenizer could make a text more than `MOST` times as long.
+
+    Also raise it for a sentencepiece file without pieces, with which transformers reads every text as unknown.
     """
     for file in files_folder.TOKENIZERS:
         if Path(file).suffix in _PIECES and (folder / file).is_file():
@@ -33,7 +34,9 @@ def check(folder: Path) -> None:
 
 
 def check_steps(content: dict[str, Any], name: str) -> None:
-    """Raise ModelError where the steps of a tokenizer, as its tokenizer.json has them, make a text far longer."""
+    """Raise ModelError if the normalizer or decoder in a tokenizer.json can make a text more than `MOST` times
+    as long.
+    """
     for part in ("normalizer", "decoder"):
         if growth(content.get(part)) > MOST:
             raise ModelError(
@@ -61,15 +64,16 @@ def _check_pieces(path: Path) -> None:
 
 
 def _table_growth(table: bytes) -> float:
-    """Return the bytes of the longest text that sentencepiece's table has for a letter: behind a trie, whose size comes
-    first.
+    """Return the length in bytes of the longest text to which a sentencepiece table maps a letter.
+
+    The texts follow a trie, whose size comes first.
     """
     texts = table[4 + int.from_bytes(table[:4], "little") :]
     return float(max(map(len, texts.split(b"\0"))))
 
 
 def growth(step: Any) -> float:
-    """Return the most characters out for one character in, of a step or of a sequence of them."""
+    """Return the most output characters per input character for a step or a sequence of steps."""
     if not isinstance(step, dict):
         return 1.0
     inner = [part for name in ("normalizers", "decoders") for part in _list_or_empty(step.get(name))]

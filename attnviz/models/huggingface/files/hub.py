@@ -1,6 +1,6 @@
 """Download from the Hugging Face hub: check names and sizes first, then fetch one set of weights.
 
-An earlier copy comes first: no visitor waits for a hub whose answer is not needed.
+A complete earlier download is used without asking the hub.
 """
 
 import re
@@ -19,16 +19,17 @@ from attnviz.models.huggingface.files.folder import (
     weight_files,
 )
 
-PATIENCE = 10.0  # seconds for the hub to say what it has
+PATIENCE = 10.0  # seconds to wait for the hub's list of files
 _SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 _KEPT_TEXT = {".json", ".txt", ".model", ".spm", ".jinja"}
-_KEPT_NAMES = {"README.md", "LICENSE"}  # what says where a model comes from
-_MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one, and of all; an index of weights may take 50 MB
+_KEPT_NAMES = {"README.md", "LICENSE"}  # files about the origin of a model
+_MOST_TEXT, _MOST_TEXTS = 50_000_000, 200_000_000  # bytes of one file and of all; a weights index may take 50 MB
 
 
 def download(name: str, limit: int, progress: Progress) -> Path:
-    """Return the folder of a repository's snapshot: a complete one that is here already, or a new download after a
-    check of its files' names and sizes. Raises ModelError.
+    """Return the folder of a repository's snapshot: a complete earlier one, or a new download after checking the files.
+
+    Raises ModelError.
     """
     if (here := _cached_snapshot(name)) is not None:
         return here
@@ -60,7 +61,7 @@ def download(name: str, limit: int, progress: Progress) -> Path:
 
 
 def _listing(name: str) -> Any:
-    """Ask the hub for a repository's files within `PATIENCE`, even if it sends a byte now and then."""
+    """Ask the hub for a repository's files, and give up after `PATIENCE` even if the answer arrives byte by byte."""
     from huggingface_hub import HfApi
 
     found: list[Any] = []
@@ -82,7 +83,7 @@ def _listing(name: str) -> Any:
 
 
 def _fetch(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
-    """Download file after file, to report progress between them; return their folder."""
+    """Download one file after another, to report progress between them; return their folder."""
     from huggingface_hub import hf_hub_download
 
     total, done, path = max(1, sum(sizes.values())), 0, Path()
@@ -93,10 +94,10 @@ def _fetch(name: str, revision: str | None, sizes: dict[str, int], progress: Pro
 
 
 def _files_to_fetch(sizes: dict[str, int]) -> dict[str, int]:
-    """Select the files of a repository that are read: one set of weights, and those of config and tokenizer.
+    """Return the files of a repository to download: one set of weights, and the files of config and tokenizer.
 
-    What these need is known by its ending alone: a tokenizer's files have many names. One that is larger than any of
-    them, a table of data or a log, is left where it is.
+    Config and tokenizer files are recognized by their ending, because a tokenizer's files have many names. A file that
+    is too large for them, such as a data table or a log, is skipped.
     """
     kept = (file for file in sizes if "/" not in file and (Path(file).suffix in _KEPT_TEXT or file in _KEPT_NAMES))
     texts = {file: sizes[file] for file in kept if sizes[file] <= _MOST_TEXT}
@@ -111,7 +112,7 @@ def _files_to_fetch(sizes: dict[str, int]) -> dict[str, int]:
 
 
 def _cached_snapshot(name: str) -> Path | None:
-    """Return the copy of an earlier download, if it is whole."""
+    """Return the folder of an earlier download if it is complete, otherwise None."""
     from huggingface_hub import snapshot_download
 
     try:
