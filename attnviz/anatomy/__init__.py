@@ -1,4 +1,4 @@
-"""The feature Anatomy: an attention layer line by line, what textbooks claim of it, and ways to write it.
+"""The feature Anatomy: an attention layer line by line, claims about it in textbooks, and ways to implement it.
 
-Anatomy knows analysis, kit and implementations. It knows no other feature; Streamlit is only in `page/`.
+It may import analysis, kit and implementations, but no other feature. Only `page/` imports Streamlit.
 """

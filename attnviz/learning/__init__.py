@@ -1,4 +1,4 @@
-"""The feature Learning: toys as they train, moment by moment, and what they write at each moment.
+"""The feature Learning: the training of toy models and translators, with their maps and texts at each recorded step.
 
-Learning knows toys, analysis and kit. It knows no other feature; Streamlit is only in `page/`.
+It may import toys, analysis and kit, but no other feature. Only `page/` imports Streamlit.
 """

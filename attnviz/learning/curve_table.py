@@ -1,4 +1,4 @@
-"""The curves of runs as numbers, a line for each moment."""
+"""Training curves of runs as tables, with a row for each recorded step."""
 
 from collections.abc import Mapping
 
@@ -12,12 +12,15 @@ COLUMNS = ("run", "updates", "loss_since_last", "held_out_loss", "teacher_prefix
 
 
 def curve_table(runs: Mapping[str, Recording]) -> pd.DataFrame:
-    """Make a table of recordings; `loss_since_last` is the mean over the updates since the last moment, in nats."""
+    """Return a table of recordings.
+
+    `loss_since_last` is the mean loss of the updates since the last recorded step, in nats.
+    """
     return pd.DataFrame([row for title, found in runs.items() for row in _rows(title, found)], columns=list(COLUMNS))
 
 
 def translator_table(found: TranslatorRecording) -> pd.DataFrame:
-    """Make a table of a translator's training: `held_out_loss` of dev pairs in nats a token, scores of 0 to 100."""
+    """Return a table of a translator's training: dev loss in nats per token, and scores from 0 to 100."""
     return pd.DataFrame({"updates": found.steps, "held_out_loss": found.held_out_loss} | dict(found.scores))
 
 

@@ -1,4 +1,4 @@
-"""Training of toys and translators: one or two recordings, moment by moment, with a question about the outcome."""
+"""Picture of the training of toys and translators: one or two recordings, and a question about the outcome."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,10 @@ TRANSLATORS_TITLE = "A translator’s training"
 def learning(
     recordings: Sequence[Recording | TranslatorRecording], state: LearningState | RecordingState | None = None
 ) -> Payload:
-    """Draw one or two recordings of training. Raises ValueError for a line of one's own that a toy cannot read."""
+    """Return the picture of one or two training recordings.
+
+    Raise ValueError for a typed line that a toy cannot read.
+    """
     if state is None:
         are_toys = all(isinstance(recording, Recording) for recording in recordings)
         state = LearningState(guess="open") if are_toys else RecordingState()
@@ -38,13 +41,13 @@ def learning(
 
 
 def runs_payload(runs: Sequence[Shown], view: dict[str, Any]) -> Payload:
-    """Draw runs that may still be trained, with the question about the one that has more switches."""
+    """Return the picture of runs, which may still be training, with a question about the run that has more switches."""
     toys = [run for run in runs if isinstance(run, ShownRun) and run.packed is None]
     return learning_payload(runs, question(toys) if toys else None, view=view)
 
 
 def view_of_runs(runs: Sequence[Shown], state: LearningState | RecordingState) -> dict[str, Any]:
-    """Return the browser's view; `of` names the runs, so that an answer about other runs is recognised."""
+    """Return the browser's view. `of` identifies the runs, so that an answer about other runs can be recognised."""
     of = ",".join(run.key for run in runs)
     if isinstance(state, RecordingState):
         return {"moment": state.moment, "site": state.site, "guess": "", "sentence": state.sentence, "of": of}
@@ -53,7 +56,10 @@ def view_of_runs(runs: Sequence[Shown], state: LearningState | RecordingState) -
 
 
 def shown_run(recording: Recording, line: str = "") -> ShownRun:
-    """Describe a recorded run's outcome, and run its toy on a line. Raises ValueError for a line that cannot be run."""
+    """Return a recorded run with sentences about its outcome, and its toy's output for a typed line.
+
+    Raise ValueError for a line that cannot be run.
+    """
     outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more_measures(recording.scores)]
     return ShownRun(
         recording.experiment,
@@ -72,7 +78,7 @@ def _own_line(recording: Recording, line: str) -> OwnLine:
 
 
 def question(runs: Sequence[ShownRun]) -> Asked | None:
-    """Ask about the run with more switches; None where it cannot be shown."""
+    """Return the question about the run with more switches; None if that run is unavailable."""
     asked = max(range(len(runs)), key=lambda at: (len(runs[at].experiment.parts), at))
     run = runs[asked]
     if run.state == "absent":

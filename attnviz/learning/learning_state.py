@@ -1,4 +1,4 @@
-"""The state of the Learning page: an experiment of one or two runs, or a recording, and what of it is in view."""
+"""State of the page Learning: an experiment of one or two runs, or a recording, and the step and head in view."""
 
 import re
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ Parts = tuple[str, ...]
 
 
 def _parts(text: str, bound: Any, default: Parts | None, say: Say) -> Parts | None:
-    """Read switches, which are parts of an experiment's name with ~ between them."""
+    """Parse switches, written as parts of an experiment's name joined by ~."""
     if text in (ALONE, PLAIN):
         return None if text == ALONE else ()
     words = tuple(dict.fromkeys(text.split("~")))
@@ -71,9 +71,11 @@ def _recording(text: str, bound: Any, default: str, say: Say) -> str:
 
 @dataclass(frozen=True)
 class LearningState(PageState):
-    """Two runs of one task, side by side: their switches (`second` None: there is one run), the seed, the moment on the
-    slider, the head that is drawn large, whether they are trained here, the guess, and a line of one's own. The browser
-    says `of` which runs its view is.
+    """Two runs for the same task, side by side.
+
+    `first` and `second` are their switches (`second` None: only one run). `moment` is the recorded step on the slider,
+    and `site` the head that is drawn large. `train` says whether the runs are trained now, `guess` is the visitor's
+    guess, and `line` a typed line. `of` is set by the browser and identifies the runs in its view.
     """
 
     task: str = choice("french", tuple(TASKS))
@@ -94,15 +96,17 @@ class LearningState(PageState):
 
     @property
     def for_others(self) -> "LearningState":
-        """The state that a copied link carries: whoever opens it is asked for a guess of their own."""
+        """The state for a copied link, without the guess, so that whoever opens the link makes their own."""
         return self if self.guess == OPEN else replace(self, guess="")
 
 
 @dataclass(frozen=True)
 class RecordingState(PageState):
-    """A recording that is opened in the place of the experiments: from where, and what of it is in view. Another name
-    than those three is a file beside the lessons. Of a translator's training `sentence` is which of the watched ones
-    has its maps drawn.
+    """A recording that is shown instead of the experiments.
+
+    `recording` says where it comes from; besides the three constants it can name a file beside the lessons. `moment`
+    and `site` are the recorded step and the head in view. For a translator's training, `sentence` selects the watched
+    sentence whose maps are drawn.
     """
 
     recording: str = declare(EXPERIMENTS, _recording)
@@ -113,11 +117,11 @@ class RecordingState(PageState):
 
 
 def recording_of(params: Mapping[str, str]) -> tuple[RecordingState, tuple[Problem, ...]]:
-    """Read the recording that texts ask for, with a sentence for each text that cannot be followed."""
+    """Parse the state of a recording from address parameters, and return it with a message for each invalid one."""
     return read(RecordingState, params, {})
 
 
 def view_of(params: Mapping[str, str]) -> tuple[LearningState, tuple[Problem, ...]]:
-    """Read the experiment that texts ask for, with a sentence for each text that cannot be followed."""
+    """Parse the state of an experiment from address parameters, and return it with a message for each invalid one."""
     found, problems = read(LearningState, params, {})
     return (found if found.first is not None else replace(found, first=())), problems

@@ -1,4 +1,4 @@
-"""The question before a run and its outcome. Every number is the recording's own."""
+"""The question before a run, and sentences about its outcome. All numbers come from the recording."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ _DOES = {
 
 
 def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
-    """Write the question before a run, with the loss of this run if it is known."""
+    """Return the question before a run, with the run's final loss if known."""
     does = _DOES[experiment.task]
     if scores and "loss" in scores:
         return f"The training loss ends at {scores['loss']:.4f}. Will it {does}, on its own?"
@@ -31,12 +31,12 @@ def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
 
 
 def came_of_it(own_prefix: float) -> str:
-    """Find the right guess, by the share of held-out lines that are right on the run's own prefix."""
+    """Return the correct guess, from the share of held-out lines that the run writes correctly from its own prefix."""
     return "yes" if own_prefix >= _MOST else "no" if own_prefix <= _FEW else "some"
 
 
 def outcome(scores: Mapping[str, float], held_out: int) -> str:
-    """Write a run's outcome on so many held-out lines as a sentence; "" without scores."""
+    """Return a sentence about a run's scores on `held_out` held-out lines; "" without scores."""
     if not {"own_prefix", "teacher_prefix", "loss"} <= set(scores):
         return ""
     own, teacher = (round(scores[name] * held_out) for name in ("own_prefix", "teacher_prefix"))
@@ -47,7 +47,7 @@ def outcome(scores: Mapping[str, float], held_out: int) -> str:
 
 
 def verdict(guess: str, scores: Mapping[str, float]) -> str:
-    """Write the guess beside the outcome; "" without a guess."""
+    """Return a sentence that compares the guess with the outcome; "" without a guess."""
     if guess not in _SAID or "own_prefix" not in scores:
         return ""
     came = came_of_it(scores["own_prefix"])
@@ -55,7 +55,7 @@ def verdict(guess: str, scores: Mapping[str, float]) -> str:
 
 
 def more_measures(scores: Mapping[str, float]) -> list[str]:
-    """Write the other measures of the end, for the switches that they are about."""
+    """Return sentences about further scores, for the switches to which they belong."""
     said = []
     if "grammatical" in scores:
         said.append(f"When words are sampled, {scores['grammatical']:.0%} of what it writes is grammatical.")

@@ -1,4 +1,4 @@
-"""The pages and numbers of Implementations: ways to write attention compared, and the cabinet of bugs.
+"""The page Implementations: ways to implement attention compared, and the cabinet of bugs.
 
-The ways themselves are in `attnviz/implementations`, which knows no page.
+The implementations themselves are in `attnviz/implementations`, which imports no page.
 """

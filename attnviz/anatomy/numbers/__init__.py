@@ -1,4 +1,4 @@
-"""Numbers of the page Anatomy: the lines of a layer run one by one, and claims counted on a model.
+"""Computations of the page Anatomy: a layer run line by line, and claims checked on a model.
 
-This folder knows tensors and models. It knows no picture and no page.
+This folder may import tensors and models, but no picture and no page.
 """

@@ -1,5 +1,6 @@
-"""Claims about multi-head attention, each checked on the running model's own numbers; and the cost of scores by a dot
-product beside additive scores (Bahdanau et al. 2015), on tensors of the same sizes.
+"""Claims about multi-head attention, each checked on the running model.
+
+Also the cost of dot-product scores compared with additive scores (Bahdanau et al. 2015) on tensors of the same sizes.
 """
 
 import math
@@ -25,7 +26,10 @@ from attnviz.transformer.attention import MultiHeadAttention, masked_softmax
 
 
 def parameter_counts(d_model: int) -> pd.DataFrame:
-    """Learned numbers of a site for every number of heads that divides `d_model`: columns heads, d_k, parameters."""
+    """Count the trainable parameters of a site for every number of heads that divides `d_model`.
+
+    Return a table with the columns heads, d_k, parameters.
+    """
     rows = []
     for heads in (n for n in range(1, d_model + 1) if d_model % n == 0):
         with torch.device("meta"):
@@ -36,9 +40,11 @@ def parameter_counts(d_model: int) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class OneHead:
-    """Multi-head attention with one head beside plain self-attention on the same `W_q`, `W_k`, `W_v`: max |Δ| of
-    weights and outputs, the output's usual size (its root mean square), and max |Δ| once `W_o` is made the identity.
-    Norms, positions and a scale of the model's own, which are made for heads of its size, are in neither.
+    """Multi-head attention with one head compared with plain self-attention on the same `W_q`, `W_k`, `W_v`.
+
+    `output_size` is the root mean square of the output, and `change_without_w_o` is max |Δ| once `W_o` is the identity.
+    Norms, positions and a scale of the model's own are left out of both, because they are made for the original head
+    size.
     """
 
     attn_change: float
@@ -50,9 +56,10 @@ class OneHead:
 
 @torch.inference_mode()
 def one_head(inputs: SiteInputs) -> OneHead:
-    """One head as large as all of the site's heads together, with and without `W_o`. The weights agree, outputs do not.
+    """Compare one head as large as all of the site's heads together with plain attention, with and without `W_o`.
 
-    Raises ValueError where the heads together are not of size `d_model`: plain attention could then not be compared.
+    The weights agree, the outputs do not. Raise ValueError if the heads together do not have size `d_model`, because
+    plain attention then cannot be compared.
     """
     weights = inputs.weights
     if weights.n_heads * weights.d_v != weights.d_model:
@@ -75,7 +82,7 @@ def one_head(inputs: SiteInputs) -> OneHead:
 
 @dataclass(frozen=True)
 class Loops:
-    """A batched product beside a double loop over batch and heads: max |Δ|, and seconds of each (medians)."""
+    """A batched product compared with a double loop over batch and heads: max |Δ|, and the median seconds of each."""
 
     products: int
     change: float
@@ -85,7 +92,7 @@ class Loops:
 
 @torch.inference_mode()
 def loops(inputs: SiteInputs, *, repeats: int = 7) -> Loops:
-    """context = softmax(query keyᵀ / √d_k) value: once for all, and once for each sentence and head."""
+    """Compute softmax(query keyᵀ / √d_k) value once for all, and once for each sentence and head, and compare."""
     query, key, value = query_key_value(inputs)
     scoring, mask = inputs.weights.scoring, None if inputs.mask is None else inputs.cells
     each = [scoring.head_scoring(head) for head in range(query.shape[1])]
@@ -109,7 +116,7 @@ def loops(inputs: SiteInputs, *, repeats: int = 7) -> Loops:
 
 @torch.inference_mode()
 def concatenation_change(inputs: SiteInputs) -> float:
-    """max |Δ| between transpose, contiguous and view, and `torch.cat` of the heads' contexts one after another."""
+    """Return max |Δ| between joining heads by transpose, contiguous and view, and joining them by `torch.cat`."""
     query, key, value = query_key_value(inputs)
     mask = None if inputs.mask is None else inputs.cells
     scores = inputs.weights.scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1]))
@@ -120,8 +127,10 @@ def concatenation_change(inputs: SiteInputs) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Scores of visible cells with and without the scale; then, a number for each row, the largest weight that comes of
-    them, and how much softmax passes back (the norm of its Jacobian, diag(p) - p pᵀ: 0 where p is one 1 among zeros).
+    """Effect of the scale on softmax.
+
+    `scaled` and `unscaled` are the scores of visible cells. For each row, `largest_…` is the largest weight, and
+    `passed_…` the norm of softmax's Jacobian, diag(p) - p pᵀ, which is 0 for a one-hot row.
     """
 
     scaled: Float[Tensor, " cells"]
@@ -134,10 +143,10 @@ class Scaling:
 
 @torch.inference_mode()
 def scaling(*sites: SiteInputs) -> Scaling:
-    """Measure the site's own scores, all heads together, before any bias; a bias counts among what softmax is given.
+    """Measure the scores of all heads with and without the scale, before any bias; softmax gets the bias too.
 
-    Each of `sites` is a sentence without padding: the rows of pads are no text, and would move every mean. A site
-    without a scale is set beside what 1 / √d_k would make of it.
+    Each of `sites` is a sentence without padding, because padding would distort every mean. A site without a scale is
+    compared with a scale of 1 / √d_k.
     """
     found = [_own_scaling(inputs) for inputs in sites]
     return Scaling(*(torch.cat(parts) for parts in zip(*map(_numbers, found), strict=True)))
@@ -159,8 +168,8 @@ def _compared_scale(weights: SiteWeights) -> float:
 
 
 def scaling_of_normal(d_k: int, *, length: int = 64, seed: int = 0) -> Scaling:
-    """Measure queries and keys of independent numbers with mean 0 and variance 1, the paper's assumption:
-    unscaled scores then have variance d_k, scaled ones 1 (Vaswani et al. 2017, footnote 4).
+    """Measure queries and keys of independent normal values with mean 0 and variance 1, the paper's assumption:
+    unscaled scores then have variance d_k, and scaled ones 1 (Vaswani et al. 2017, footnote 4).
     """
     generator = torch.Generator().manual_seed(seed)
     query, key = (torch.randn(1, 1, length, d_k, generator=generator) for _ in range(2))
@@ -180,7 +189,7 @@ def _scaling(
 
 @dataclass(frozen=True)
 class Moved:
-    """max |Δ| of a rotated site's scores, and of its queries, when every token stands `by` places later."""
+    """Changes when every token is `by` positions later: max |Δ| of a rotated site's scores, and of its queries."""
 
     by: int
     scores: float
@@ -189,7 +198,10 @@ class Moved:
 
 @torch.inference_mode()
 def rotate_further(inputs: SiteInputs, *, by: int = 100) -> Moved:
-    """Rotate a site's queries and keys as if other tokens stood before them. Raises ValueError without a rotation."""
+    """Rotate a site's queries and keys as if `by` other tokens preceded them.
+
+    Raise ValueError if the site has no rotation.
+    """
     rotation = inputs.weights.scoring.rotation
     if rotation is None:
         raise ValueError("This site does not rotate its queries and keys.")
@@ -210,13 +222,13 @@ def _shift_positions(rotation: Rotation, x: Tensor, by: int) -> Tensor:
 
 
 def jacobian_norm(attn: Float[Tensor, "rows k_len"]) -> Float[Tensor, " rows"]:
-    """|diag(p) - p pᵀ| of each row p, Frobenius: how strongly its scores feel what comes back from its weights."""
+    """Return the Frobenius norm of diag(p) - p pᵀ for each row p: how strongly gradients pass through softmax."""
     squares, cubes = attn.square().sum(dim=-1), attn.pow(3).sum(dim=-1)
     return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
 
 
 def _seconds(call: Callable[[], object], repeats: int) -> float:
-    """Measure the median time of a call, after one call to warm up."""
+    """Return the median time of a call, after one warm-up call."""
     call()
     times = []
     for _ in range(repeats):
@@ -228,28 +240,28 @@ def _seconds(call: Callable[[], object], repeats: int) -> float:
 
 @dataclass(frozen=True)
 class ScoreCost:
-    """Seconds of one way to make scores (median), and bytes at its peak."""
+    """Median seconds and peak memory in bytes of one way to compute scores."""
 
     seconds: float
     nbytes: int
 
 
 def dot_product(query: Tensor, key: Tensor) -> Tensor:
-    """query · key for every pair, `(heads, q_len, k_len)`: one matrix product."""
+    """Compute query · key for every pair, `(heads, q_len, k_len)`, as one matrix product."""
     return query @ key.mT
 
 
 def additive_scores(query: Tensor, key: Tensor, v: Tensor) -> Tensor:
-    """Compute v · tanh(query + key) for each pair of a query and a key, `(heads, q_len, k_len)`.
+    """Compute v · tanh(query + key) for each pair of query and key, `(heads, q_len, k_len)`.
 
-    Each pair needs a vector `query + key` of its own, so that no single matrix product computes all scores.
+    Each pair needs its own vector `query + key`, so no single matrix product computes all scores.
     """
     return (query.unsqueeze(-2) + key.unsqueeze(-3)).tanh() @ v
 
 
 @torch.inference_mode()
 def score_costs(n_heads: int, d_k: int, length: int, *, repeats: int = 5, seed: int = 0) -> dict[str, ScoreCost]:
-    """Both ways on random queries and keys. Raises ValueError for a length below 1."""
+    """Measure both ways of computing scores on random queries and keys. Raise ValueError for a length below 1."""
     if length < 1:
         raise ValueError(f"The length must be at least 1, not {length}.")
     generator = torch.Generator().manual_seed(seed)

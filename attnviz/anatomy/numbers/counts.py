@@ -1,6 +1,7 @@
-"""What the tab counts: the tokens of the decoder's input and of its labels (the target without its last token, and
-without its first), and the parameters of layers that a module does not register because a plain list holds them (seed
-004's code).
+"""Counts for the tab "Shapes and counts".
+
+They cover the tokens of the decoder's input and labels (the target without its last and without its first token), and
+the parameters of layers in a plain Python list, which a module does not register (seed 004's code).
 """
 
 from dataclasses import dataclass
@@ -14,10 +15,10 @@ from attnviz.tracing.trace import Trace
 
 @dataclass(frozen=True)
 class TargetShift:
-    """One sentence: tokens of its source, of its target with `<bos:…>` and `<eos>`, and the rows of the decoder.
+    """Token counts of one sentence: its source, its target including `<bos:…>` and `<eos>`, and the decoder's rows.
 
-    `rows` holds for each row what goes in and what comes out. `dropped` is the target's last token, which never goes
-    in; None for a translation that was cut, which has no end to drop.
+    `rows` has the input and output token of each row. `dropped` is the target's last token, which is never an input;
+    None for a truncated translation.
     """
 
     src: int
@@ -27,12 +28,12 @@ class TargetShift:
 
     @property
     def one_less_than_source(self) -> bool:
-        """Whether "one shorter than the source" happens to be true here."""
+        """Whether the number of rows happens to be one less than the source's length."""
         return len(self.rows) == self.src - 1
 
 
 def target_shift(trace: Trace, item: int = 0) -> TargetShift:
-    """Count the tokens of a sentence of a trace with a target. Raises ValueError for a model without a decoder."""
+    """Count the tokens of a sentence in a trace with a target. Raise ValueError for a model without a decoder."""
     if not {"decoder_self", "cross"} <= set(trace.kinds):
         raise ValueError("This model has no target: only a decoder's input is shifted against its labels.")
     sentence = trace.sentences[item]
@@ -48,8 +49,8 @@ def _is_padding(token: Token) -> bool:
 
 @dataclass(frozen=True)
 class Registered:
-    """Parameters that a module with four linear maps reports, by how it keeps them: in `nn.ModuleList`, or in a
-    list. Numbers are learned numbers.
+    """Numbers of trainable parameters that a module with four linear maps reports, with the maps in
+    `nn.ModuleList` or in a plain list.
     """
 
     in_module_list: int
@@ -65,7 +66,10 @@ class _FourMaps(nn.Module):
 
 
 def count_parameters(d_model: int) -> Registered:
-    """Count the parameters of both; an optimizer is given what `parameters()` finds, a file what `state_dict` does."""
+    """Count the parameters of a module with `nn.ModuleList` and of one with a plain list.
+
+    `parameters()` is what an optimizer gets, and `state_dict` what a file gets.
+    """
     with torch.device("meta"):
         known, hidden = (_FourMaps(d_model, plain=plain) for plain in (False, True))
     counts = [sum(part.numel() for part in module.parameters()) for module in (known, hidden)]

@@ -1,4 +1,6 @@
-"""Memory that `del query, key, value` before the last line frees: memory measured with and without it (seed 000)."""
+"""How much memory `del query, key, value` before the last line frees, measured with and without that line (seed
+000).
+"""
 
 import math
 from collections.abc import Callable
@@ -28,10 +30,10 @@ class _Holder:
 
 
 def deletion(weights: SiteWeights, length: int, *, seed: int = 0) -> pd.DataFrame:
-    """Bytes of one site's pass over `length` tokens: columns path, holder, deleted, peak (whole call), alive (when the
-    last line begins) and late (peak from there on). Paths: "explicit" makes the weights, "fused" does not.
+    """Measure the memory of one site's pass over `length` tokens, in bytes.
 
-    Raises ValueError for a length below 1.
+    The columns are path, holder, deleted, peak (of the whole call), alive (when the last line starts) and late (peak
+    from there on). The path "explicit" computes the weights, "fused" does not. Raise ValueError for a length below 1.
     """
     if length < 1:
         raise ValueError(f"The length must be at least 1, not {length}.")

@@ -1,4 +1,4 @@
-"""Self-attention? Not really: a head compares tokens through a learned bilinear form, not as they are (seed 002)."""
+"""Is it really self-attention? A head compares tokens through a learned bilinear form, not directly (seed 002)."""
 
 import math
 from dataclasses import dataclass
@@ -13,13 +13,12 @@ from attnviz.transformer.attention import masked_softmax
 
 @dataclass(frozen=True, eq=False)
 class Modulation:
-    """Two maps of the same input, and the form between them.
+    """A head's map compared with plain self-attention on the same input, and the bilinear form of the head.
 
-    `plain` is softmax(x xᵀ / √d_model), `own` the head's map, with whatever norms, positions and scale the model has;
-    both `(length, length)`. `form` is W_Q W_Kᵀ
-    `(d_model, d_model)`, of rank d_k at most; the head's biases are in `own` and not in `form`. `spectrum` holds the
-    d_k largest singular values of `form`, falling. `linear_sums` are the sums of the visible scores of each row: what
-    the weights would sum to without softmax.
+    `plain` is softmax(x xᵀ / √d_model), and `own` the head's map with the model's norms, positions and scale; both are
+    `(length, length)`. `form` is W_Q W_Kᵀ `(d_model, d_model)`, of rank at most d_k, without the head's biases.
+    `spectrum` has the d_k largest singular values of `form`, in falling order. `linear_sums` are the sums of each row's
+    visible scores, which would be the sums of weights without softmax.
     """
 
     plain: Float[Tensor, "q_len k_len"]
@@ -30,22 +29,22 @@ class Modulation:
 
     @property
     def difference(self) -> Float[Tensor, "q_len k_len"]:
-        """The head's map less the plain one."""
+        """The head's map minus the plain map."""
         return self.own - self.plain
 
     @property
     def moved_share(self) -> Float[Tensor, " q_len"]:
-        """Share of each row's weight that the two maps place on different keys, 0 to 1 (total variation)."""
+        """Share of each row's weight that the two maps put on different keys, 0 to 1 (total variation)."""
         return self.difference.abs().sum(dim=-1) / 2
 
     @property
     def asymmetry(self) -> float:
-        """|F - Fᵀ| / 2|F|, from 0 (symmetric: i looks at j as j at i) to 1; a random form has about 0.71."""
+        """|F - Fᵀ| / 2|F| of the form F, from 0 (symmetric) to 1; a random form has about 0.71."""
         return float((self.form - self.form.T).norm() / (2 * self.form.norm()))
 
     @property
     def from_identity(self) -> float:
-        """The smallest |F - c I| / |F| over all c, from 0 (a multiple of the identity) to 1 (no part of it)."""
+        """The smallest |F - c I| / |F| over all c, from 0 (a multiple of the identity) to 1."""
         alignment = float(self.form.diagonal().sum() / (self.form.norm() * math.sqrt(len(self.form))))
         return math.sqrt(max(0.0, 1 - alignment**2))
 
@@ -56,10 +55,9 @@ def modulation(
     head: int,
     mask: Tensor | None = None,
 ) -> Modulation:
-    """Compute the head's map of `x` beside softmax(x xᵀ / √d_model), under the same mask.
+    """Compute the head's map of `x`, and softmax(x xᵀ / √d_model), under the same mask.
 
-    `mask` is `(length, length)`, True = may attend.
-    Raises ValueError for a head that there is not.
+    `mask` is `(length, length)`, True = may attend. Raise ValueError for a head that does not exist.
     """
     if not 0 <= head < weights.n_heads:
         raise ValueError(f"There is no head {head}: this site has heads 0 to {weights.n_heads - 1}.")

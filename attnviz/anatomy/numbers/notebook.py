@@ -1,6 +1,7 @@
-"""A notebook's statements about per-head attention, run on a site: its tensors' shapes, its sizes, its initial weights.
+"""A notebook's statements about per-head attention, checked on a site: tensor shapes, sizes, and initial weights.
 
-The statements are seed 001's. Its tests used random tensors of the documented shape, where nothing can be noticed.
+The statements are those of seed 001, whose tests used random tensors of the documented shape and could therefore detect
+nothing.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ShapeLine:
-    """A tensor: its axes as the notebook documents them, its axes, and its shape for each sentence."""
+    """A tensor: its dimensions as documented in the notebook, its true dimensions, and its shape for each sentence."""
 
     name: str
     documented: str
@@ -28,9 +29,10 @@ class ShapeLine:
 
 @torch.inference_mode()
 def per_head_shapes(sentences: Sequence[SiteInputs]) -> tuple[ShapeLine, ...]:
-    """Run each sentence of one site through parameters with a head axis; of a batch, its first sentence.
+    """Run each sentence at one site through parameters with a head dimension, and return the shapes.
 
-    `axes` are true for any sentence: only the weights have d_model in the middle, what they make has the length.
+    If a sentence is a batch, use its first item. `axes` hold for every sentence: only the weights have d_model in the
+    middle, the results have the length there.
     """
     made = [_tensors(inputs) for inputs in sentences]
     lines = (
@@ -49,9 +51,9 @@ def per_head_shapes(sentences: Sequence[SiteInputs]) -> tuple[ShapeLine, ...]:
 
 @torch.inference_mode()
 def joined_as_documented(inputs: SiteInputs, *, length: int | None = None) -> tuple[Shape | None, str]:
-    """Join the heads as the documented shapes ask, `Z.reshape(heads * d_model, d_v)`: the shape, or what torch raises.
+    """Join the heads with the documented shapes, `Z.reshape(heads * d_model, d_v)`; return the shape, or torch's error.
 
-    On the first sentence; with a `length`, on that many random tokens, as the notebook's own test did.
+    Uses the first sentence, or `length` random tokens, as the notebook's own test did.
     """
     weights = inputs.weights
     if length is not None:
@@ -66,8 +68,8 @@ def joined_as_documented(inputs: SiteInputs, *, length: int | None = None) -> tu
 
 @dataclass(frozen=True)
 class HeadCount:
-    """A number of heads, both remainders (d_model by heads, heads by d_model), and PyTorch's refusal ("" where it
-    accepts).
+    """A number of heads, the remainders of d_model by heads and of heads by d_model, and PyTorch's error ("" if
+    it accepts this number).
     """
 
     heads: int
@@ -77,9 +79,8 @@ class HeadCount:
 
 
 def head_counts(d_model: int, n_heads: int) -> tuple[HeadCount, ...]:
-    """Numbers of heads around the model's own, each tried on `nn.MultiheadAttention`.
-
-    d_model must be a multiple of the number of heads; a number of heads that is a multiple of d_model is the reverse.
+    """Try numbers of heads around the model's own on `nn.MultiheadAttention`. d_model must be a multiple of the
+    number of heads, not the reverse.
     """
     odd = next(count for count in range(n_heads + 1, d_model + 2) if d_model % count)
     counts = sorted({1, n_heads, odd, d_model, 2 * d_model})
@@ -88,17 +89,19 @@ def head_counts(d_model: int, n_heads: int) -> tuple[HeadCount, ...]:
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard deviations that Xavier's rule gives W_Q: to the tensor (heads, d_model, d_k) as one, and to a head."""
+    """Standard deviations of W_Q under Xavier initialisation: of the tensor (heads, d_model, d_k) as a whole,
+    and of each head.
+    """
 
     whole: float
     each: float
 
 
 def xavier_spread(weights: SiteWeights, *, seed: int = 0) -> Spread:
-    """Xavier on a parameter with a head axis takes that axis for a kernel's: `whole` comes out too small.
+    """Compare Xavier initialisation of a parameter with a head dimension with initialisation head by head.
 
-    For a tensor of three axes torch counts the first as outputs, the second as inputs, and the rest as a kernel's
-    size, which multiplies both; for one head's matrix (d_model, d_k) it counts what is meant.
+    For a 3-D tensor, torch takes the first dimension as outputs, the second as inputs, and the rest as a kernel size
+    that multiplies both, so `whole` is too small. For one head's matrix (d_model, d_k) it is correct.
     """
     shape = (weights.n_heads, weights.d_model, weights.d_k)
     generator = torch.Generator().manual_seed(seed)

@@ -1,4 +1,6 @@
-"""One attention site, line by line on the explicit matmul path: every tensor real, with its axes, strides and bytes."""
+"""One attention site line by line, with explicit matrix products: every tensor with its dimensions, strides and
+bytes.
+"""
 
 from typing import Literal
 
@@ -15,7 +17,7 @@ LAYOUTS: tuple[Layout, ...] = ("batch_first", "sequence_first")
 
 @torch.inference_mode()
 def shape_walk(inputs: SiteInputs, layout: str = "batch_first") -> tuple[WalkStep, ...]:
-    """Every line of one site on its inputs, in the order in which it runs. Raises ValueError for an unknown layout."""
+    """Run one site on its inputs, and return every line in order. Raise ValueError for an unknown layout."""
     if layout not in LAYOUTS:
         raise ValueError(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}.")
     return tuple((BatchFirstWalk(inputs) if layout == "batch_first" else SequenceFirstWalk(inputs)).steps())

@@ -1,4 +1,4 @@
-"""Lines of the walk left out or written otherwise, each change run: an error, or a wrong result."""
+"""Lines of the shape walk left out or changed, each with the resulting error or wrong result."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from attnviz.implementations.weights import SiteWeights
 
 @dataclass(frozen=True)
 class Skip:
-    """One changed line: the right one, what replaces it, and what to expect of it."""
+    """One changed line: the correct line, its replacement, and an explanation of the result."""
 
     title: str
     right: str
@@ -134,19 +134,20 @@ SKIPS: Mapping[str, Skip] = {
 
 
 def skips_of(weights: SiteWeights) -> Mapping[str, Skip]:
-    """Return the changes of lines that a site has."""
+    """Return the changes that apply to a site."""
     return {name: skip for name, skip in SKIPS.items() if weights.scoring.scale is None or not skip.of_scale}
 
 
 def run_skipped(name: str, inputs: SiteInputs) -> SiteResult | Raised:
-    """Run a site with one changed line. Raises ValueError for a name that is not in `SKIPS`."""
+    """Run a site with one changed line. Raise ValueError for a name that is not in `SKIPS`."""
     return outcome(SteppedAttention(inputs.weights, _skip(name).steps), inputs)
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Inputs and results of a changed line: tensors by name, the first call only. `made` is None where the
-    line itself raises; a later line may.
+    """Inputs and result of a changed line in its first call.
+
+    `made` is None if the line itself raises an error; a later line may.
     """
 
     tensors: Mapping[str, Tensor]
@@ -155,7 +156,7 @@ class Given:
 
 @torch.inference_mode()
 def tensor_before_line(name: str, inputs: SiteInputs) -> Given:
-    """Run a site and keep what the changed line had before it. Raises ValueError for a name that is not in `SKIPS`."""
+    """Run a site, and return the inputs of the changed line. Raise ValueError for a name that is not in `SKIPS`."""
     steps, calls = _skip(name).steps, list[Given]()
     step = next(step for step in vars(RIGHT) if getattr(steps, step) is not getattr(RIGHT, step))
     changed = getattr(steps, step)

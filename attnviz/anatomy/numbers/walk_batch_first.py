@@ -1,4 +1,4 @@
-"""The shape walk with the batch in front: (batch, heads, length, d_k)."""
+"""The shape walk with the batch dimension first: (batch, heads, length, d_k)."""
 
 import math
 
@@ -7,10 +7,10 @@ from attnviz.anatomy.numbers.walk_scoring import scale_code, scale_why, scored_l
 
 
 class BatchFirstWalk(Walk):
-    """`view`, `transpose`, batched products, `transpose`, `contiguous`, `view`."""
+    """Shape walk with `view`, `transpose`, batched products, `transpose`, `contiguous`, `view`."""
 
     def steps(self) -> list[WalkStep]:
-        """Every line, in order."""
+        """Run every line, and return the lines in order."""
         inputs = self.inputs
         input_ = self.line(
             "input_ = norm(x)" if inputs.norm_first else "input_ = x",
@@ -33,7 +33,7 @@ class BatchFirstWalk(Walk):
         return self.done
 
     def split(self, step: WalkStep) -> WalkStep:
-        """view and transpose of one projection."""
+        """Append `view` and `transpose` of one projection."""
         name, heads, length = step.name, self.weights.n_heads, step.after[1][0]
         size = "d_v" if name == "value" else "d_k"
         cut = step.tensor.view(*step.tensor.shape[:2], heads, -1)
@@ -54,7 +54,7 @@ class BatchFirstWalk(Walk):
         )
 
     def context_lines(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
-        """From scores to context."""
+        """Append the lines from scores to context."""
         scores = self.line(
             f"scores = query @ key.transpose(-2, -1){scale_code(self)}",
             query.tensor @ key.tensor.transpose(-2, -1) * self.weights.scale,
@@ -108,7 +108,7 @@ class BatchFirstWalk(Walk):
         )
 
     def output_lines(self, context: WalkStep) -> None:
-        """From the heads' contexts to the output."""
+        """Append the lines from the heads' contexts to the output."""
         back = self.line(
             "context = context.transpose(1, 2)",
             context.tensor.transpose(1, 2),

@@ -1,4 +1,4 @@
-"""The lines of a shape walk: what one line made of one tensor, and the lines that both layouts share."""
+"""The lines of a shape walk: a line with its resulting tensor, and the lines that both layouts share."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,9 @@ Axes = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class WalkStep:
-    """One line: its code, the axes before and after with their sizes, the tensor that it made, and why it is there.
+    """One line: its code, the dimensions before and after with their sizes, the resulting tensor, and an explanation.
 
-    `shares` says that the result is another view of the memory that went in: nothing was copied.
+    `shares` is True if the result is a view of the input's memory.
     """
 
     name: str
@@ -28,27 +28,27 @@ class WalkStep:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Numbers to skip in memory for one step along each axis."""
+        """Number of elements to skip in memory for one step along each dimension."""
         return self.tensor.stride()
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether memory order is the order of the axes."""
+        """Whether the memory order is the order of the dimensions."""
         return self.tensor.is_contiguous()
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the tensor's numbers would take by themselves."""
+        """Bytes of the tensor's elements."""
         return self.tensor.numel() * self.tensor.element_size()
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes of memory under it: fewer than `nbytes` where an axis is broadcast."""
+        """Bytes of the underlying memory, which are fewer than `nbytes` if a dimension is broadcast."""
         return self.tensor.untyped_storage().nbytes()
 
 
 class Walk:
-    """Runs lines one after another and writes each down. Axis names are looked up, so that no size is guessed."""
+    """Runs lines one after another and records each. Dimension names are checked against the sizes."""
 
     def __init__(self, inputs: SiteInputs) -> None:
         self.inputs, self.weights, self.done = inputs, inputs.weights, list[WalkStep]()
@@ -56,7 +56,7 @@ class Walk:
         self.mask, self.open = mask, inputs.mask is None
 
     def line(self, code: str, tensor: Tensor, axes: str, why: str, of: WalkStep | None = None) -> WalkStep:
-        """Append a line: `code`, applied to the step `of`."""
+        """Record a line: `code`, applied to the result of the step `of`."""
         after = tuple(zip(axes.split(), tensor.shape, strict=True))
         shares = of is not None and of.tensor.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
         name = code.split(" = ")[0].split("[")[0]
@@ -65,7 +65,7 @@ class Walk:
         return step
 
     def projection_lines(self, input_: WalkStep, memory: WalkStep, axes: str) -> list[WalkStep]:
-        """query, key and value: one matrix product each, for all heads at once."""
+        """Record the projections to query, key and value, each one matrix product for all heads."""
         weights, made = self.weights, []
         why = (
             "One product makes the queries of every head: head h will own columns h · d_k to (h + 1) · d_k.",
@@ -82,7 +82,7 @@ class Walk:
 
     @property
     def mask_code(self) -> str:
-        """The line that makes a mask such as this site's, batch first."""
+        """Code that makes a mask like this site's, batch first."""
         if self.open:
             return "mask = torch.ones(1, 1, k_len, dtype=torch.bool)"
         padding, causal = "(ids != pad_id).unsqueeze(1)", "torch.ones(1, q_len, k_len, dtype=torch.bool).tril()"
@@ -97,12 +97,12 @@ class Walk:
         return "mask = mask_of_the_model  # (batch, q_len, k_len)"
 
     def no_mask(self) -> str:
-        """Return a sentence for a site that hides nothing, or an empty text."""
+        """Return a sentence for a site without a mask, or ""."""
         return " This site has no mask: every cell is True." if self.open else ""
 
 
 def output_lines(walk: Walk, block: WalkStep, sizes: str, axes: str) -> None:
-    """Append the last two lines, the same in both layouts."""
+    """Record the last two lines, which are the same in both layouts."""
     joined = walk.line(
         f"context = context.view({sizes}, heads · d_v)",
         block.tensor.view(*block.tensor.shape[:2], -1),

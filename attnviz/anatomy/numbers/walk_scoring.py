@@ -1,4 +1,6 @@
-"""The lines of a shape walk that only some models have: norms and rotation of queries and keys, a bias by distance."""
+"""Lines of a shape walk that only some models have: norms and rotation of queries and keys, and a relative
+position bias.
+"""
 
 from attnviz.anatomy.numbers.walk_lines import Walk, WalkStep
 from attnviz.implementations.scoring import Rotation
@@ -23,7 +25,7 @@ _BIAS = (
 
 
 def turned_lines(walk: Walk, step: WalkStep, *, length_at: int) -> WalkStep:
-    """Append the model's norm and rotation of a query or key, if it has any; `length_at` is the axis of positions."""
+    """Record the model's norm and rotation of a query or key, if any. `length_at` is the dimension of positions."""
     scoring, name = walk.weights.scoring, step.name
     norm = scoring.q_norm if name == "query" else scoring.k_norm
     axes = " ".join(axis for axis, _ in step.after)
@@ -38,7 +40,7 @@ def turned_lines(walk: Walk, step: WalkStep, *, length_at: int) -> WalkStep:
 
 
 def scored_lines(walk: Walk, scores: WalkStep) -> WalkStep:
-    """Scores after the model's bias by distance, if it has one."""
+    """Record the model's relative position bias on the scores, if any, and return the last step."""
     if (bias := walk.weights.scoring.bias) is None:
         return scores
     names = [axis for axis, _ in scores.after]
@@ -53,13 +55,13 @@ def scored_lines(walk: Walk, scores: WalkStep) -> WalkStep:
 
 
 def scale_code(walk: Walk) -> str:
-    """Return the code that follows the product of query and key."""
+    """Return the code of the scale that follows the product of query and key."""
     weights = walk.weights
     return " / √d_k" if weights.scoring.scale is None else "" if weights.is_unscaled else f" * {weights.scale:.4g}"
 
 
 def scale_why(walk: Walk) -> str:
-    """Return a sentence for a model that does not divide by √d_k, or an empty text."""
+    """Return a sentence for a model that does not divide by √d_k, or ""."""
     weights = walk.weights
     if weights.scoring.scale is None:
         return ""

@@ -1,4 +1,4 @@
-"""The shape walk with the length in front: (length, batch, heads, d_k), and einsum."""
+"""The shape walk with the length dimension first: (length, batch, heads, d_k), using einsum."""
 
 import math
 
@@ -9,10 +9,10 @@ from attnviz.anatomy.numbers.walk_scoring import scale_code, scale_why, scored_l
 
 
 class SequenceFirstWalk(Walk):
-    """`view`, products by einsum, `contiguous`, `view`."""
+    """Shape walk with `view`, products by einsum, `contiguous`, `view`."""
 
     def steps(self) -> list[WalkStep]:
-        """Every line, in order."""
+        """Run every line, and return the lines in order."""
         inputs = self.inputs
         input_ = self.line(
             "input_ = norm(x)" if inputs.norm_first else "input_ = x",
@@ -44,7 +44,7 @@ class SequenceFirstWalk(Walk):
         return self.done
 
     def split(self, step: WalkStep) -> WalkStep:
-        """view only: einsum takes the axes where they are."""
+        """Append `view` of one projection; einsum needs no transpose."""
         name, length = step.name, step.after[0][0]
         size = "d_v" if name == "value" else "d_k"
         return self.line(
@@ -56,7 +56,7 @@ class SequenceFirstWalk(Walk):
         )
 
     def context_lines(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
-        """From scores to context."""
+        """Append the lines from scores to context."""
         axes = "q_len k_len batch heads"
         scores = self.line(
             f'scores = einsum("ibhd,jbhd->ijbh", query, key){scale_code(self)}',

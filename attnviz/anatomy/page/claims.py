@@ -1,4 +1,4 @@
-"""The Anatomy page's claims, each with its numbers, and the question whether self-attention is what its name says."""
+"""The tab "Claims" of the page Anatomy, and the tab on whether self-attention compares tokens directly."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ LENGTH = 256  # tokens at which memory is measured: long enough for the scores t
 
 
 def claims(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw the claims about this site, those with a button first, so that what it opens is in sight."""
+    """Draw the claims about this site. Those with a button come first, so that what the button opens is visible."""
     left, right = st.columns(2, gap="small")
     with left:
         _deletion(bench)
@@ -42,13 +42,13 @@ def claims(bench: SiteExperiment, view: AnatomyState) -> None:
 
 
 def _text(name: str, **numbers: object) -> str:
-    """Fill a text of assets/terms/claims.md with the model's numbers."""
+    """Return a text from assets/terms/claims.md with the model's values filled in."""
     return text_of("claims.md", name, **numbers)
 
 
 @contextmanager
 def _claim(title: str, *, explains: str = "") -> Iterator[Callable[..., None]]:
-    """Open the frame of a claim; call the result with the numbers in the claim's text to draw it."""
+    """Open the frame of a claim; call the yielded function with the values in the claim's text to draw it."""
 
     def tell(**numbers: object) -> None:
         st.caption(_text(title, **numbers))
@@ -169,7 +169,7 @@ def _deletion(bench: SiteExperiment) -> None:
 
 
 def _deletion_rows(table: pd.DataFrame) -> list[list[str]]:
-    """Make a row for each path and holder: every measure without the line, and with it."""
+    """Return a row for each path and holder, with every measure without and with the `del` line."""
     found = table.set_index(["path", "holder", "deleted"])
 
     def before_and_after(path: str, holder: str, name: str) -> str:
@@ -184,7 +184,7 @@ def _deletion_rows(table: pd.DataFrame) -> list[list[str]]:
 
 
 def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw softmax(x xᵀ / √d) beside the head's own map, and the form between them."""
+    """Draw softmax(x xᵀ / √d), the head's own map, and the head's bilinear form."""
     if view.kind == "cross":
         st.info(_text("cross-attention"))
         return
@@ -213,7 +213,7 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
 
 
 def _form_facts(found: Modulation, more: str) -> str:
-    """Say in Markdown how far a head's form is from the identity, as a paragraph and a list."""
+    """Return Markdown, a paragraph and a list, about how far a head's form is from the identity."""
     moved = _text("scores", moved=float(found.moved_share.mean()), most=float(found.moved_share.max()), more=more)
     facts = (
         _text("asymmetry", asymmetry=found.asymmetry),
@@ -224,7 +224,7 @@ def _form_facts(found: Modulation, more: str) -> str:
 
 
 def _not_bilinear_reason(scoring: Scoring) -> str:
-    """Say what else acts on the scores of a model with norms or positions; "" for none."""
+    """Say what else acts on the scores in a model with norms or positions; "" for other models."""
     if scoring.q_norm or scoring.k_norm:
         return f" {_text('normalised')}"
     if scoring.rotation is not None:

@@ -1,4 +1,4 @@
-"""The Anatomy page's part on what is documented wrongly: shapes, numbers of heads, and what the decoder reads."""
+"""The tab "Shapes and counts" of the page Anatomy: facts that are often documented wrongly."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ SENTENCES = ("typed sentence", "second sentence")
 
 
 def counts(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw five things that texts about attention get wrong, each with its truth on this model and these sentences."""
+    """Draw five facts that texts about attention get wrong, each checked on this model and these sentences."""
     left, right = st.columns(2, gap="small")
     with left:
         _shapes(bench)
@@ -76,7 +76,7 @@ def _heads(bench: SiteExperiment) -> None:
 
 
 def _own_size(bench: SiteExperiment) -> str:
-    """Say so of a model whose heads have a size that is not d_model over heads."""
+    """Return a sentence for a model whose head size is not d_model divided by the number of heads."""
     weights = bench.inputs.weights
     if weights.n_heads * weights.d_k == weights.d_model:
         return ""

@@ -1,5 +1,6 @@
-"""One attention site run on two sentences: the typed one and a second one as a batch. The parts of Anatomy and of
-Implementations to choose from, and the terms of the chosen part.
+"""One attention site run on the typed sentence and a second one as a batch.
+
+Also the tabs of Anatomy and Implementations, and the terms of the open tab.
 """
 
 import html
@@ -52,7 +53,7 @@ SHARED = (
 
 @dataclass(frozen=True)
 class SiteState:
-    """The part of a link that chooses a site, a head and the second sentence of the batch."""
+    """The part of a link that chooses a site, a head, and the second sentence of the batch."""
 
     kind: Kind = choice("encoder_self")
     layer: int = index(of="layer")
@@ -60,7 +61,7 @@ class SiteState:
     second: str = text(SECONDS[0], limit=MAX_SECOND)
 
     def to_params(self) -> dict[str, str]:
-        """Every field as the text that a link carries."""
+        """Return every field as an address parameter."""
         return write(self)
 
 
@@ -68,7 +69,7 @@ ThisView = TypeVar("ThisView", bound=SiteState)
 
 
 def view_of(view: type[ThisView], trace: Trace) -> ThisView:
-    """Read the view from the address; notes above the picture name values that cannot be followed."""
+    """Parse the view from the address. Invalid values are reported above the picture."""
     start, texts = view(kind=trace.kinds[0], second=_default_second(trace)), persistent.texts()
     there = {"kind": trace.kinds, "layer": trace.n_layers, "head": trace.n_heads}
     kind = read(view, texts, there, start)[0].kind
@@ -80,7 +81,7 @@ def view_of(view: type[ThisView], trace: Trace) -> ThisView:
 
 @dataclass(frozen=True, eq=False)
 class SiteExperiment:
-    """A request, its trace, the second sentence's trace, and the batch of both."""
+    """A request, its trace, the trace of the second sentence, and the batch of both."""
 
     request: Request
     trace: Trace
@@ -95,23 +96,27 @@ class SiteExperiment:
 
     @cached_property
     def inputs(self) -> SiteInputs:
-        """The site's weights, inputs and mask, for both sentences. Raises ValueError for a site that is not made of
-        four projections.
+        """The site's weights, inputs and mask for both sentences.
+
+        Raise ValueError for a site that does not consist of four projections.
         """
         return self._inputs(self.batch)
 
     @cached_property
     def first_alone(self) -> SiteInputs:
-        """The same site for the typed sentence alone, without padding."""
+        """The site's weights and inputs for the typed sentence alone, without padding."""
         return self._inputs(self.trace)
 
     @cached_property
     def second_alone(self) -> SiteInputs:
-        """The same for the second sentence."""
+        """The site's weights and inputs for the second sentence alone, without padding."""
         return self._inputs(self.second)
 
     def weights(self, sites: Sequence[Site]) -> dict[Site, SiteWeights]:
-        """Collect the projections of sites. Raises ValueError with one sentence if any is not made of four."""
+        """Return the projections of several sites.
+
+        Raise ValueError with a message of one sentence if one does not consist of four projections.
+        """
         if isinstance(self.model, Translator):
             return {site: SiteWeights.from_module(site_module(self.model, site)) for site in sites}
         found = _find_projections((self.trace.model_id, *map(str, sites)), self.model, tuple(sites))
@@ -128,13 +133,13 @@ class SiteExperiment:
         return observed_inputs(self.weights([site])[site], trace, *astuple(site))
 
     def labels(self, item: int = 0) -> tuple[list[str], list[str]]:
-        """Make the display texts of query and key tokens of one sentence of the batch."""
+        """Return the display texts of query and key tokens for one sentence of the batch."""
         kind = self.view.kind
         return texts(self.batch.query_tokens(kind, item)), texts(self.batch.key_tokens(kind, item))
 
     @property
     def tokens(self) -> dict[str, list[list[str]]]:
-        """The tokens along both axes of length, a list for each sentence."""
+        """The tokens along both length dimensions, a list for each sentence."""
         rows, cols = zip(*(self.labels(item) for item in range(len(self.batch.sentences))), strict=True)
         return {"q_len": list(rows), "k_len": list(cols)}
 
@@ -145,8 +150,9 @@ class SiteExperiment:
 
 
 def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
-    """Run a site on two sentences. Raises ValueError for a second sentence that cannot be read, and for a site that is
-    not made of four projections.
+    """Run a site on two sentences.
+
+    Raise ValueError if the second sentence cannot be tokenized, or if the site does not consist of four projections.
     """
     key = (trace.model_id, *request.to_params().values(), view.second)
     model = traces.model(request.entry.name)
@@ -160,7 +166,7 @@ def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExpe
 
 
 def site(trace: Trace, view: SiteState) -> None:
-    """Draw kind, layer, head and second sentence, side by side."""
+    """Draw the controls for kind, layer, head and second sentence, side by side."""
     layers, heads = map(range, trace.shape(view.kind))
     with st.container(key="site"):
         wide = 5 if trace.own_numbers(view.kind) else 0  # room for the model's own number behind a layer's
@@ -187,12 +193,12 @@ def _kind_name(kind: str) -> str:
 
 
 def texts(tokens: Sequence[Token]) -> list[str]:
-    """Make the display texts of tokens, which know their vocabulary entries."""
+    """Return the display texts of tokens, which keep their vocabulary entries."""
     return token_texts(tokens)
 
 
 def _default_second(trace: Trace) -> str:
-    """Choose a second sentence of another length than the typed one."""
+    """Return a second sentence whose length differs from the typed one's."""
     return SECONDS[0] if len(trace.sentences[0].src or trace.sentences[0].tgt) > SHORT else SECONDS[1]
 
 
@@ -208,23 +214,23 @@ def _pair(model: Model, second: str, trace: Trace) -> tuple[Trace, Trace]:
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _find_projections(key: tuple[str, ...], _model: Model, _sites: tuple[Site, ...]) -> Projections:
-    """Find the projections on a text of our own, because they are cached for all visitors.
+    """Find the projections on a text of our own, because all visitors share the result.
 
-    A single token, say, would show no rotation by position.
+    A visitor's text may be too short, since a single token, for example, reveals no rotation by position.
     """
     watched = traces.run(_model, _WATCHED, to=_model.languages[0] if _model.languages else "")
     return projections(_model, watched, _sites)
 
 
 def explain_terms(*names: str) -> str:
-    """Join the definitions of a few terms as Markdown for a widget's `help`."""
+    """Return the definitions of terms as Markdown for a widget's `help`."""
     if len(names) == 1:
         return literal(definition(names[0]))
     return "\n\n".join(f"**{literal(name)}**: {literal(definition(name))}" for name in names)
 
 
 def choose_part(page: str, parts: Mapping[str, str], chosen: str) -> None:
-    """Draw the parts of a page to choose from, and a button that opens the terms of the chosen one."""
+    """Draw the tabs of a page, and a button that opens the terms of the open tab."""
     with st.container(key="parts", horizontal=True, vertical_alignment="center", gap="small"):
         widgets.segments("tab", "Part of the page", parts, chosen, hide_label=True)
         terms = {name: definition(name) for name in words_on(page, chosen)}

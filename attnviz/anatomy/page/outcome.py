@@ -1,4 +1,4 @@
-"""The result of a changed line or a bug: torch's own words, or numbers and the map beside the right one."""
+"""The result of a changed line or a bug: torch's error, or the values and the map compared with the correct ones."""
 
 import math
 
@@ -15,13 +15,13 @@ SENTENCES = ("first sentence", "second sentence")
 
 
 def wrong_vs_right(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_sizes: bool = False) -> None:
-    """Draw the exception as torch words it, or numbers and the map beside the right one."""
+    """Draw torch's error, or the values and the map compared with the correct ones."""
     numbers(outcome)
     maps(bench, outcome, head, own_sizes=own_sizes)
 
 
 def numbers(outcome: SiteResult | Raised) -> None:
-    """Draw the exception as torch words it, or the errors of output, weights and row sums."""
+    """Draw torch's error, or the errors of output, weights and row sums."""
     if isinstance(outcome, Raised):
         st.code(outcome.error, language=None, wrap_lines=True)
         return
@@ -37,12 +37,12 @@ def numbers(outcome: SiteResult | Raised) -> None:
 
 
 def has_maps(outcome: SiteResult | Raised) -> bool:
-    """Check whether a map can be drawn beside the right one."""
+    """Return whether there is a map to compare with the correct one."""
     return isinstance(outcome, SiteResult) and outcome.has_maps
 
 
 def maps(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_sizes: bool = False) -> None:
-    """Draw the map beside the right one, and their difference, if there is a map."""
+    """Draw the correct map, the map as written, and their difference, if there are maps."""
     if isinstance(outcome, Raised) or not outcome.has_maps:
         return
     item = outcome.shows_at(head)
@@ -58,7 +58,7 @@ def maps(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_
 
 
 def fact_line(*parts: str) -> None:
-    """Draw a few facts on one line; the caller makes their HTML and escapes text of visitors."""
+    """Draw a few facts on one line. The caller makes their HTML and escapes visitors' texts."""
     st.html(f"<div class='facts'>{''.join(f'<span>{part}</span>' for part in parts)}</div>")
 
 

@@ -1,4 +1,4 @@
-"""The Anatomy page's second part: a line of the walk is left out or changed, and run."""
+"""The tab "Skip a line" of the page Anatomy: a line of the shape walk is left out or changed, and the site is run."""
 
 import html
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ AXES = {
 
 
 def skip(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw all changed lines with their outcomes; below, one of them in full."""
+    """Draw all changed lines with their results, and below them the details of one."""
     skips = skips_of(bench.inputs.weights)
     outcomes = {name: run_skipped(name, bench.inputs) for name in skips}
     rows = [
@@ -57,7 +57,7 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
 
 
 def _had(before: Given) -> None:
-    """Draw the line's input and output tensors with their layout in memory, which torch's errors are about."""
+    """Draw the line's input and output tensors with their memory layout, to which torch's errors refer."""
     tensors = dict(before.tensors) | ({} if before.made is None else {"→ made": before.made})
     rows = [
         (name, str(tuple(tensor.shape)), str(tensor.stride()), "yes" if tensor.is_contiguous() else "no")
@@ -68,7 +68,7 @@ def _had(before: Given) -> None:
 
 
 def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> None:
-    """Draw the line's first input tensor, where the line led to no map."""
+    """Draw the line's first input tensor, for a line whose result has no map."""
     name, tensor = next(iter(tensors.items()))
     axes, values = AXES[name], tensor.float().numpy()
     made = tensor_picture(

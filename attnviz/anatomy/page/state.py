@@ -1,4 +1,4 @@
-"""The state of the Anatomy page."""
+"""The state of the page Anatomy."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ MOST_LINES = 40
 
 @dataclass(frozen=True)
 class AnatomyState(SiteState):
-    """`line` is the step of the walk that is shown, `skip` the line that is left out."""
+    """State of the page. `line` is the step of the walk in view, and `skip` the line that is left out or changed."""
 
     tab: str = choice("walk", tuple(TABS))
     layout: str = choice("batch_first", LAYOUTS)

@@ -1,4 +1,4 @@
-"""The Anatomy page's shape walk, and the order of numbers in memory."""
+"""The tabs "Shape walk" and "Memory order" of the page Anatomy."""
 
 import html
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ LAYOUT_NAMES = {"batch_first": "batch first", "sequence_first": "sequence first"
 
 
 def walk(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw every line of the site as a table, one of them large."""
+    """Draw every line of the site as a table, and the details of one."""
     steps = shape_walk(bench.inputs, view.layout)
     at = min(view.line, len(steps) - 1)
     left, right = st.columns([60, 40], gap="small")
@@ -71,7 +71,7 @@ def _draw_large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
 
 
 def memory(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw a small tensor's numbers and their places, before and after view and transpose."""
+    """Draw the elements of a small tensor and their positions in memory, before and after view and transpose."""
     st.caption(
         "Three tokens, two heads, d_k 2. Each cell shows a number (its original position in memory) and its current "
         "position; the shade follows the position. Below each tensor is its memory, a single row. In a contiguous "
@@ -100,8 +100,10 @@ def _sizes(axes: Axes) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """A tensor of a few numbers. `numbers` are its elements: each says where it lay in memory at first. `places` has
-    the same shape and says where each is in memory now.
+    """A small tensor.
+
+    Each element of `numbers` is its own original position in memory; `places` has the same shape and holds the current
+    positions.
     """
 
     code: str
@@ -112,19 +114,20 @@ class Ordering:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Numbers to skip in memory for one step along each axis."""
+        """Number of elements to skip in memory for one step along each dimension."""
         return self.numbers.stride()
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether memory order is the order of the axes."""
+        """Whether the memory order is the order of the dimensions."""
         return self.numbers.is_contiguous()
 
 
 def memory_order(length: int = 3, heads: int = 2, d_k: int = 2) -> tuple[Ordering, ...]:
-    """One sentence's projection `(length, heads * d_k)` and what view, transpose and contiguous make of it.
+    """Return one sentence's projection `(length, heads * d_k)`, and the results of view, transpose and
+    contiguous on it.
 
-    Raises ValueError for sizes below 1.
+    Raise ValueError for sizes below 1.
     """
     if min(length, heads, d_k) < 1:
         raise ValueError(f"Sizes are at least 1, not {length}, {heads} and {d_k}.")

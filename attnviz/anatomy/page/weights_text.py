@@ -1,11 +1,13 @@
-"""Sentences on a site's own weights: how many numbers it learned, and what stands between projections and scores."""
+"""Sentences about a site's weights: its number of trainable parameters, and its steps between projections and
+scores.
+"""
 
 from attnviz.implementations.scoring import Scoring
 from attnviz.implementations.weights import SiteWeights
 
 
 def learned_numbers_text(weights: SiteWeights) -> str:
-    """Count the site's learned numbers, with the reasons why d_model alone would give another number."""
+    """Return the number of a site's trainable parameters, with the reasons why it differs from 4 d_model²."""
     told = [f"This site: {weights.n_learned:,}"]
     heads, groups = weights.n_heads, weights.n_groups
     if groups < heads:
@@ -25,7 +27,7 @@ def learned_numbers_text(weights: SiteWeights) -> str:
 
 
 def extra_steps_text(scoring: Scoring) -> str:
-    """List the steps on queries, keys and scores besides query · key / √d_k; "" for none."""
+    """Return the steps on queries, keys and scores besides query · key / √d_k; "" if there are none."""
     done = (
         ("queries and keys are normalised", scoring.q_norm or scoring.k_norm),
         ("queries and keys are rotated by position", scoring.rotation),
@@ -36,6 +38,6 @@ def extra_steps_text(scoring: Scoring) -> str:
 
 
 def scale_name(weights: SiteWeights) -> str:
-    """Name the scale of a site."""
+    """Return words that name the scale of a site."""
     is_own = weights.scoring.scale is not None and not weights.is_unscaled
     return f"with its own scale, {weights.scale:.4g}" if is_own else "with 1/√d_k"

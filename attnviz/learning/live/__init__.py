@@ -1,1 +1,1 @@
-"""Live training: each training runs in its own process, and a visitor watches it."""
+"""Live training: a training runs in a worker process while visitors watch."""

@@ -1,4 +1,4 @@
-"""The training worker, seen from its server: a process that starts when first asked, and is killed when it hangs."""
+"""The server's side of the training worker: a process that is started on demand and killed when it hangs."""
 
 import os
 import subprocess
@@ -15,9 +15,10 @@ _PATIENCE = 45.0  # seconds of silence, besides those that a whole run may take:
 
 
 class WorkerProcess:
-    """One process at a time, replaced after it has ended. One thread asks it; any may read `pid` and call `kill`.
+    """A worker process that is restarted after it ended.
 
-    A worker that says nothing for `silence` seconds is killed; left out, for 45 and as many as a run may take.
+    One thread may call `ask`; any thread may read `pid` and call `kill`. A worker that sends nothing for `silence`
+    seconds is killed; the default is 45 s plus the longest allowed run.
     """
 
     def __init__(self, silence: float | None = None) -> None:
@@ -26,12 +27,12 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int | None:
-        """The process, while there is one."""
+        """The id of the process, or None if it does not run."""
         process = self._process
         return None if process is None or process.poll() is not None else process.pid
 
     def ask(self, said: Any) -> Iterator[Any]:
-        """Send a message and yield the answers until the worker ends or the caller stops."""
+        """Send a message, and yield the answers until the worker ends or the caller stops."""
         process = self._start()
         try:
             write_frame(process.stdin, said)  # type: ignore[arg-type]
@@ -41,7 +42,7 @@ class WorkerProcess:
             return
 
     def kill(self) -> None:
-        """Kill the worker; a pending reader gets the end of the stream."""
+        """Kill the worker, so that a waiting reader gets the end of the stream."""
         if self._process is not None:
             self._process.kill()
 
@@ -60,7 +61,7 @@ class WorkerProcess:
         process.wait()
 
     def _frame(self, process: "subprocess.Popen[bytes]") -> Any | None:
-        """Read its next message; None where it has ended, or is silent for too long."""
+        """Read the worker's next message; None if the worker ended or was silent too long."""
         timer = Timer(_PATIENCE + seconds_allowed() if self._silence is None else self._silence, process.kill)
         timer.daemon = True
         timer.start()

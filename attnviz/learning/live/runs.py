@@ -1,4 +1,6 @@
-"""Runs that are trained while visitors watch: one queue, one worker process, one run for all who ask for the same."""
+"""Runs that are trained while visitors watch: one queue and one worker process; visitors with the same request
+share a run.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -15,8 +17,8 @@ from attnviz.toys.run import WATCHED, Moment
 
 @dataclass(frozen=True)
 class LiveView:
-    """Progress of a run: how many runs go before it, its moments from the one that was asked for on, and the sentence
-    that says why it failed.
+    """Status of a run: its state, the number of runs ahead of it, its recorded steps from the requested one on,
+    and the reason if it failed.
     """
 
     state: RunState
@@ -26,7 +28,7 @@ class LiveView:
 
 
 class LiveRun(SharedRun):
-    """A run of an experiment. `LiveRuns.watch` makes it; `asked_by` is the address that asked for it first."""
+    """A training run of an experiment, made by `LiveRuns.watch`. `asked_by` is the address that requested it first."""
 
     def __init__(self, experiment: Experiment, changed: Condition, asked_by: str | None = None) -> None:
         super().__init__(experiment, changed)
@@ -35,13 +37,16 @@ class LiveRun(SharedRun):
         self.moments: list[Moment] = []
 
     def look(self, since: int = 0) -> LiveView:
-        """Return how far it is, with the moments from number `since` on, and note that a visitor still waits."""
+        """Return the status with the recorded steps from index `since` on, and note that a visitor still watches."""
         with self.changed:
             self.touch()
             return LiveView(self.state, self.ahead, tuple(self.moments[since:]), self.error)
 
     def so_far(self) -> Recording | None:
-        """Return what is recorded, without scores and weights until it is done; None before its first moment."""
+        """Return what is recorded so far; None before the first step.
+
+        Scores and weights are missing until the run is done.
+        """
         with self.changed:
             moments, recording = tuple(self.moments), self.recording
         if recording is not None or not moments:
@@ -50,17 +55,18 @@ class LiveRun(SharedRun):
         return recording_from_moments(self.experiment, moments, lines, {})
 
     def wait(self, timeout: float | None = None) -> LiveView:
-        """Wait for its end, or so many seconds; for notebooks and tests."""
+        """Wait until the run is over, or at most `timeout` seconds. For notebooks and tests."""
         self.wait_until_over(timeout)
         return self.look()
 
 
 class LiveRuns:
-    """The runs of an instance. Its worker begins with the first of them, and ends after `idle` seconds without one.
+    """The training runs of one server.
 
-    Up to `most_waiting` runs wait, and half as many that one address has asked for; one that no visitor has looked at
-    for `left` seconds is dropped when its turn comes. A worker that says nothing for `silence` seconds hangs, and is
-    killed. The last `kept` runs are remembered. Every method is safe to call from many threads at once.
+    The worker process starts with the first run, and ends after `idle` seconds without a run. At most `most_waiting`
+    runs wait, and at most half as many from one address. A run that no visitor has looked at for `left` seconds is
+    dropped when its turn comes. A worker that sends nothing for `silence` seconds is killed. The last `kept` runs are
+    kept. Every method is thread-safe.
     """
 
     def __init__(
@@ -75,14 +81,14 @@ class LiveRuns:
 
     @property
     def pid(self) -> int | None:
-        """The worker's process, while there is one."""
+        """The id of the worker process, or None if it does not run."""
         return self._worker.pid
 
     def watch(self, experiment: Experiment, asked_by: str | None = None) -> LiveRun:
-        """Return the run of an experiment: one that runs or waits already, one that was finished, or a new one.
-        `asked_by` is the address of a visitor who is not at this machine.
+        """Return the run of an experiment: a running, waiting or finished one, or a new one.
 
-        Raises ValueError, with one sentence, where it would take too long, and where too many wait.
+        `asked_by` is the address of a visitor on another machine. Raise ValueError with a message of one sentence if
+        the run would take too long, or if too many runs wait.
         """
         require_affordable(experiment)
 
@@ -96,12 +102,12 @@ class LiveRuns:
         return self.queue.ask(LiveRun(experiment, self.queue.changed, asked_by), admit, again=True)
 
     def finished_recording(self, experiment: Experiment) -> Recording | None:
-        """Return the recording of a run that was finished lately; None where none is remembered."""
+        """Return the recording of a recently finished run; None if there is none."""
         run = self.queue.find_finished(experiment)
         return None if run is None else run.recording
 
     def close(self) -> None:
-        """End the worker and every run that has not been finished."""
+        """End the worker and every unfinished run."""
         thread = self.queue.thread
         self.queue.close("The server is closing.")
         self._worker.kill()
@@ -109,7 +115,7 @@ class LiveRuns:
             thread.join()
 
     def _train(self, run: LiveRun) -> Outcome:
-        """Have the worker train a run, a second time where it had ended since the run before."""
+        """Let the worker train a run; try a second time if the worker had ended before it sent anything."""
         if run.is_left(self._left):
             return "failed", "This run was dropped because nobody was waiting. Start it again."
         end = self._ask_worker(run)
@@ -123,7 +129,9 @@ class LiveRuns:
         )
 
     def _ask_worker(self, run: LiveRun) -> Outcome | None:
-        """Collect the moments of a run until the worker says how it ended; None where the worker ended before."""
+        """Collect the recorded steps of a run until the worker reports its end; return None if the worker ended
+        before that.
+        """
         for what, content in self._worker.ask(run.experiment.to_dict()):
             if what == "failed":
                 return "failed", content

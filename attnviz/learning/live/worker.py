@@ -1,8 +1,8 @@
-"""The process that trains in front of a class: `python -m attnviz.learning.live.worker`, begun by `LiveRuns`.
+"""The worker process for live training: `python -m attnviz.learning.live.worker`, started by `LiveRuns`.
 
-A process of its own, because a thread of the server would hold the interpreter's lock and with it everybody's page.
-Experiments come on standard input, and frames go out: ("moments", […]) five times a second, then ("done", recording) or
-("failed", sentence). It ends when standard input does.
+It is a process of its own, because a thread of the server would hold the interpreter's lock and block every page. It
+reads experiments from standard input, and writes frames: ("moments", […]) five times a second, then ("done", recording)
+or ("failed", sentence). It ends when standard input ends.
 """
 
 import math
@@ -16,7 +16,7 @@ _NICE = 10
 
 
 def main() -> None:
-    """Train the experiments that are sent, one after another."""
+    """Train the experiments that arrive on standard input, one after another."""
     frames = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints goes the way of errors
     _stand_back()
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _stand_back() -> None:
-    """Lower the priority of this process, so that threads that answer pages come first."""
+    """Lower the priority of this process, so that threads that answer page requests run first."""
     if hasattr(os, "nice"):
         os.nice(_NICE)
     if hasattr(os, "sched_setscheduler"):
@@ -38,7 +38,7 @@ def _stand_back() -> None:
 
 
 def train(asked: dict[str, Any], frames: BinaryIO) -> None:
-    """Train one experiment and write a frame for each moment."""
+    """Train one experiment, and write a frame for its recorded steps."""
     from attnviz.learning.live.frames import write_frame
     from attnviz.toys.experiment import Experiment
     from attnviz.toys.recording import record_run

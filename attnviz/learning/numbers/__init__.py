@@ -1,1 +1,1 @@
-"""A typed line through a trained toy: what it writes, and its maps."""
+"""Running a trained toy on a typed line: its output and its maps."""

@@ -1,4 +1,4 @@
-"""A typed line through a trained toy: what it writes, and the maps of each head."""
+"""Running a trained toy on a typed line: its output, and the maps of each head."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,10 @@ from attnviz.transformer.probe import Kind
 
 @dataclass(frozen=True, eq=False)
 class OwnLine:
-    """`right` is what the task asks for; None where the line is none of the task's. maps: kind -> `(layers, heads,
-    q_len, k_len)` uint8, 255 being 1, while the toy writes `wrote` on its own prefix.
+    """A toy's output for a typed line.
+
+    `right` is the correct answer, or None if the line is not one of the task's. `maps` has for each kind the attention
+    `(layers, heads, q_len, k_len)` while the toy writes `wrote` from its own prefix, as uint8 with 255 for 1.
     """
 
     src: Words
@@ -25,7 +27,7 @@ class OwnLine:
 
 
 def own_line(toy: Toy, text: str) -> OwnLine:
-    """Run a toy on a line. Raises TextError for an empty line, and for a word that it does not know."""
+    """Run a toy on a line. Raise TextError for an empty line, or for a word that the toy does not know."""
     source = toy.read(text)
     src = toy.codec.words([token.id for token in source.src or source.begun])
     wrote = tuple(toy.write(text).split())

@@ -1,3 +1,3 @@
-"""The page Learning. Streamlit is used here."""
+"""The page Learning. It uses Streamlit."""
 
 import attnviz.app  # noqa: F401 - checks Streamlit's version, and sets how torch's threads wait before torch comes

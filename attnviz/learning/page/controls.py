@@ -1,4 +1,4 @@
-"""The Learning page's controls: the experiment on the left, and what can be tried in the bar."""
+"""The controls of the page Learning: the experiment on the left, and the bar of ready experiments."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,7 +58,7 @@ _OF_A_RUN = {"guess": None, "moment": None, "train": None, **_OF_A_RECORDING}
 
 
 def current_state() -> LearningState:
-    """Return the experiment that the address asks for; what it asks wrongly is said above."""
+    """Return the state of the experiment in the address. Invalid values are reported above the picture."""
     texts = persistent.texts()
     if texts["recording"]:  # which is not there: moment and head were its own
         texts |= {"moment": "", "site": ""}
@@ -68,8 +68,9 @@ def current_state() -> LearningState:
 
 
 def bar() -> None:
-    """Draw the bar: the way to train, and the experiments that are recorded. The page's style comes with it:
-    of a page that a lesson covers, the bar is all that is drawn.
+    """Draw the bar with the training button and the recorded experiments, and the page's style sheet.
+
+    If a lesson covers the page, only the bar is drawn.
     """
     st.html(style("learning.css"))
     with st.container(horizontal=True, vertical_alignment="bottom", key="learning-bar"):
@@ -87,7 +88,7 @@ def bar() -> None:
 
 
 def experiment(view: LearningState) -> None:
-    """Draw task, switches of both runs, and seed."""
+    """Draw the controls for the task, the switches of both runs, and the seed."""
     titles = {name: task.title for name, task in TASKS.items()}
 
     def tasks(**more) -> Any:
@@ -111,7 +112,7 @@ def experiment(view: LearningState) -> None:
 
 
 def own_line(view: LearningState) -> None:
-    """Draw the field for a line that the toys then run on."""
+    """Draw the field for a line on which the toys run."""
     sample = TASKS[view.task].sample
 
     def draw(**more) -> Any:
@@ -125,15 +126,16 @@ def own_line(view: LearningState) -> None:
 
 
 def remember(told: dict[str, Any]) -> dict[str, Any]:
-    """Keep the view that the component is sent, to detect choices in it; return it."""
+    """Remember the view that is sent to the component, so that later choices can be recognised; return it."""
     st.session_state[_SHOWN] = told
     st.session_state[_LACKS] = not _is_of_recording(told) and bool(persistent.text("recording"))
     return told
 
 
 def adopt() -> None:
-    """Write what was chosen in the component into the address. What is as it was stays untouched, and a choice of other
-    runs, made a moment before these came, does not count.
+    """Write what was newly chosen in the component into the address.
+
+    A choice about runs that are no longer shown is ignored.
     """
     before = st.session_state.get(_SHOWN, {})
     chosen = reported_view(COMPONENT, RecordingState if _is_of_recording(before) else LearningState) or {}
@@ -178,7 +180,7 @@ def _sentence(part: str) -> str:
 
 
 def _take_task() -> None:
-    """Another task knows other switches, and other words."""
+    """Change the task, and clear the switches and the line, which belong to the previous task."""
     task = _text_of("task-shown")
     second = ALONE if task == "add" else None
     persistent.write(
@@ -212,7 +214,7 @@ def _train() -> None:
 
 
 def _forget_view(**texts: str | None) -> None:
-    """Another experiment: what was seen and guessed of the last one is gone."""
+    """Change the experiment, and clear the step and the guess of the previous one."""
     persistent.write({**_OF_A_RUN, **texts})
 
 

@@ -1,4 +1,4 @@
-"""Runs that this visitor watches while they are trained, and the feed that brings their moments to the picture."""
+"""Live runs that this visitor watches, and the feed that sends their recorded steps to the browser."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
 
 @dataclass(frozen=True)
 class Piece:
-    """A look at a run: `looked.moments` begin with number `since`."""
+    """A look at a run; `looked.moments` start at index `since`."""
 
     experiment: Experiment
     looked: LiveView
@@ -36,7 +36,7 @@ class Piece:
 
 
 def feed_payload(pieces: Sequence[Piece]) -> Payload:
-    """Pack looks at runs. Labels, which never change, come with a run's first moments."""
+    """Pack looks at runs. Labels, which never change, are sent with a run's first recorded steps."""
     blobs = Blobs()
     return Payload({"runs": [_piece(piece, blobs) for piece in pieces]}, blobs.join())
 
@@ -59,9 +59,10 @@ def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:
 
 
 def watch(experiment: Experiment) -> LiveRun:
-    """Return the run that this visitor watches. Raises ValueError, with one sentence, as `LiveRuns.watch`.
+    """Return the run that this visitor watches.
 
-    One that failed stays so until it is asked for again: else a run that always fails would be begun for ever.
+    Raise ValueError as `LiveRuns.watch` does. A failed run stays failed until the visitor asks again, because otherwise
+    a run that always fails would restart forever.
     """
     mine: dict[str, LiveRun] = st.session_state.setdefault(_WATCHED, {})
     if experiment.key not in mine:
@@ -72,14 +73,16 @@ def watch(experiment: Experiment) -> LiveRun:
 
 
 def _address() -> str | None:
-    """Return the network of this visitor; None from this machine."""
+    """Return the network of this visitor; None for this machine."""
     address = st.context.ip_address
     return network_of(address) if address else None
 
 
 def feed(found: Sequence[LiveRun], waited: set[str]) -> None:
-    """Bring a second's news until every run is over; then the page is drawn with what there is, and so it is when a run
-    begins that is drawn as one that waits: `waited` has the keys of those whose recording is shown meanwhile.
+    """Send new recorded steps every second until every run is over, then redraw the page.
+
+    The page is also redrawn when a waiting run starts: `waited` has the keys of runs whose recording is shown
+    meanwhile.
     """
     place = current_page().above.empty()
 
@@ -100,14 +103,14 @@ def _keys(looks: Sequence[Piece]) -> set[str]:
 
 
 def waiting_in_words(look: Piece) -> str:
-    """Say how many runs go before one, and that its recording is shown until it begins."""
+    """Say how many runs are ahead of this one, and that its recording is shown until it starts."""
     ahead = look.looked.ahead
     before = f"{ahead} before you" if ahead else "about to start"
     return f"“{title_of(look.experiment)}” is waiting to be trained: {before}. Its recording is shown meanwhile."
 
 
 def piece(run: LiveRun) -> Piece:
-    """Look at what a run has recorded since this visitor's browser last asked."""
+    """Return what a run has recorded since this visitor's browser last asked."""
     sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
     key = run_key(run.experiment)
     since = sent.get(key, 0)
@@ -117,7 +120,7 @@ def piece(run: LiveRun) -> Piece:
 
 
 def _send_again() -> None:
-    """Send again what a browser has missed, which says how much it has."""
+    """Send again the steps that the browser reports as missing."""
     said = reported_value(_FEED, "have", {"key": TEXT, "count": NUMBER})
     if said is not None:
         sent: dict[str, int] = st.session_state.setdefault(_SENT, {})

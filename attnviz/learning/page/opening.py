@@ -1,4 +1,4 @@
-"""Numbers of the page as a table, and links that open a trained toy on the pages for any model."""
+"""The curves as a table, and links that open a trained toy on the other pages."""
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ _PAGES = (
 
 
 def links(view: LearningState, stage: Staged) -> None:
-    """Draw links for each run with weights, to the same line on each page for any model."""
+    """Draw links for each run with weights, which open its toy with the same line on the pages for any model."""
     for at, (run, recording) in enumerate(stage.recordings):
         if recording.weights is None:
             continue
@@ -31,7 +31,7 @@ def links(view: LearningState, stage: Staged) -> None:
 
 
 def numbers(stage: Staged) -> None:
-    """Draw the curves as a table: to sort, to copy, to read aloud."""
+    """Draw the curves as a table."""
     recordings = {run.title: recording for run, recording in stage.recordings}
     if recordings:
         with st.container(key="learning-tools"):
@@ -39,7 +39,9 @@ def numbers(stage: Staged) -> None:
 
 
 def _address(view: LearningState, recording: Recording) -> dict[str, str]:
-    """Return the texts that open the toy on the line in view, with the right target, and the head in view, if any."""
+    """Return the address parameters that open the toy with the line in view, the correct target, and the head
+    in view.
+    """
     line, words = recording.watched[0], recording.words
     src, tgt = (words.text(words.ids(side)) for side in (line.src, line.tgt))
     if view.line.strip():
@@ -53,7 +55,9 @@ def _address(view: LearningState, recording: Recording) -> dict[str, str]:
 
 
 def _page_address(label: str, recording: Recording) -> dict[str, str]:
-    """Return the texts for Masks of a run trained without a causal mask: the mask, at every head of the decoder."""
+    """Return additional address parameters for Masks: for a run trained without a causal mask, that mask in all
+    decoder heads.
+    """
     if label != "Masks" or recording.experiment.is_causal:
         return {}
     return {"kind": "decoder_self", "layer": "0", "head": "0", "masks": "causal", "scope": "kind", "tab": "pipeline"}

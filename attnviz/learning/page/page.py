@@ -1,4 +1,4 @@
-"""The Learning page: which runs are shown, and from where they come: a recording, or a process that trains."""
+"""The page Learning: the runs that it shows, each from a recording or from a live training."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -25,24 +25,24 @@ Said = list[str]  # sentences to stand above the picture
 
 @dataclass(frozen=True)
 class Staged:
-    """The runs that the page shows, and those of them that are still trained."""
+    """The runs that the page shows, and the live runs among them."""
 
     runs: tuple[ShownRun, ...]
     live: tuple[LiveRun, ...] = ()
 
     @property
     def recordings(self) -> Iterator[tuple[ShownRun, Recording]]:
-        """The runs that are over."""
+        """The runs that are over, with their recordings."""
         return ((run, run.recording) for run in self.runs if run.recording is not None)
 
     @property
     def waiting_keys(self) -> set[str]:
-        """The keys of the runs that are still trained and have a recording in their place, drawn when they waited."""
+        """The keys of live runs that were waiting when drawn and are represented by a recording."""
         return {run.experiment.key for run in self.live} & {run.experiment.key for run, _ in self.recordings}
 
 
 def stage_of(view: LearningState) -> Staged:
-    """Return the runs that the view asks for. One that cannot be trained is said above; the others are shown."""
+    """Return the runs that the view asks for. If a run cannot be trained, say why above the picture."""
     said: Said = []
     found = [_run(view, parts, said) for parts in view.runs]
     layout.warn(*dict.fromkeys(said))
@@ -50,7 +50,7 @@ def stage_of(view: LearningState) -> Staged:
 
 
 def draw(view: LearningState, stage: Staged) -> None:
-    """Draw the component, and the feed of runs that are still trained."""
+    """Draw the component, and the feed of live runs."""
     told = controls.remember(pictures.view_of_runs(stage.runs, view))
     payload = pictures.runs_payload(stage.runs, told)
     titles = " · ".join(run.title for run in stage.runs)
@@ -62,7 +62,7 @@ def draw(view: LearningState, stage: Staged) -> None:
 
 
 def status(stage: Staged) -> list[str]:
-    """Return the status bar's parts, as HTML."""
+    """Return the parts of the status bar as HTML."""
     parts = [term("device", "<b>cpu</b> float32")]
     for run, recording in stage.recordings:
         size, steps = run.experiment.size, recording.steps[-1]
@@ -74,7 +74,7 @@ def status(stage: Staged) -> list[str]:
 
 
 def _count(number: int, what: str) -> str:
-    """Write a number of layers or heads, as HTML."""
+    """Return a number of layers or heads as HTML."""
     return f"<b>{number}</b> {term(what, what.removesuffix('s') if number == 1 else what)}"
 
 
@@ -91,7 +91,7 @@ def _run(view: LearningState, parts: Parts, said: Said) -> tuple[ShownRun, LiveR
 
 
 def _live_run(view: LearningState, experiment: Experiment, said: Said) -> tuple[ShownRun, LiveRun | None]:
-    """Show the run as it is trained here; where it cannot be, say why, and show the recording."""
+    """Return the live run; if it cannot be trained, say why and return the recording."""
     try:
         run = live.watch(experiment)
     except ValueError as refusal:
@@ -120,7 +120,7 @@ def _recorded_run(view: LearningState, experiment: Experiment, said: Said) -> Sh
 
 
 def _finished_run(view: LearningState, recording: Recording, said: Said) -> ShownRun:
-    """Show a run that is over; what its toy makes of a line that it cannot read is said above."""
+    """Return a finished run. If its toy cannot read the typed line, say so above the picture."""
     try:
         return pictures.shown_run(recording, view.line)
     except ValueError as refusal:

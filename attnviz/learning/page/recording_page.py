@@ -1,4 +1,6 @@
-"""A recording in the place of the experiments: a translator's training, or a toy's run from a file."""
+"""The page Learning with a recording instead of the experiments: a translator's training, or a toy's run from a
+file.
+"""
 
 import html
 from functools import lru_cache
@@ -36,8 +38,9 @@ LIST_NAME = "How the translator learned"
 
 
 def open_shipped() -> Opened | None:
-    """Open the translator's training, or a recording beside the lessons, where the address asks for one and this
-    instance has it; problems are said above.
+    """Open the translator's training, or a recording beside the lessons, if the address asks for one.
+
+    Report problems above the picture.
     """
     asked = persistent.text("recording")
     file = upload.TRANSLATOR_FILE if asked == TRANSLATOR else library.recording_beside(asked)
@@ -90,7 +93,7 @@ def _title(found: Opened) -> str:
 
 
 def _draw_facts(found: Opened) -> None:
-    """Draw the recording's facts, and its numbers as a table."""
+    """Draw facts about the recording, and its curves as a table."""
     recording = found.recording
     told = {
         "Recording": found.name,

@@ -1,4 +1,4 @@
-"""The runs behind the Learning page: recordings, kept once they are read, and the one queue of this instance."""
+"""The runs behind the page Learning: a cache of recordings, and the queue of live runs."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -15,16 +15,16 @@ _KEPT = 32  # recordings, of which the largest takes half a megabyte
 
 @cache
 def queue() -> "LiveRuns":
-    """Return the queue of runs that are trained while people watch: one worker for all visitors of this server."""
+    """Return the queue of live runs, which has one worker for all visitors of this server."""
     from attnviz.learning.live.runs import LiveRuns
 
     return LiveRuns()
 
 
 def recording_of(experiment: "Experiment") -> "Recording | None":
-    """Return the recording that comes with the package; None where there is none.
+    """Return the shipped recording of an experiment; None if there is none.
 
-    Raises ValueError, with one sentence, for a file that cannot be read, such as another version's.
+    Raise ValueError with a message of one sentence for an unreadable file, such as one from another version.
     """
     from attnviz.toys import shipped
 
@@ -32,7 +32,7 @@ def recording_of(experiment: "Experiment") -> "Recording | None":
 
 
 def recording_or_none(experiment: "Experiment") -> "Recording | None":
-    """Return the recording that comes with the package; None where there is none, or it cannot be read."""
+    """Return the shipped recording of an experiment; None if there is none or it cannot be read."""
     try:
         return recording_of(experiment)
     except ValueError:
@@ -40,7 +40,7 @@ def recording_or_none(experiment: "Experiment") -> "Recording | None":
 
 
 def openable_recording(experiment: "Experiment") -> "Recording | None":
-    """Return a recording with weights: of a run that was lately trained here, else a shipped one."""
+    """Return a recording with weights: of a recent live run, or else a shipped one."""
     trained = queue().finished_recording(experiment)
     found = trained if trained is not None else recording_of(experiment)
     return found if found is not None and found.weights is not None else None

@@ -1,8 +1,8 @@
-"""A visitor's own recording: a file in the place of the experiments, as long as the page is open.
+"""A visitor's own recording: an uploaded file, shown instead of the experiments while the page is open.
 
-Its numbers count against the room that all visitors' files share (`cache.pictures.ROOM`); files are read one at a time,
-so that the memory for reading is needed once. The address says that a file is shown, and not which: on a link to one,
-or after a reload, a note asks the visitor to open it again.
+Its data count against the memory limit that all visitors' files share (`cache.pictures.ROOM`). Files are read one at a
+time, so that the memory for reading is needed only once. The address says that a file is shown but not which one, so
+after a reload a note asks the visitor to open the file again.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ folder of its state. `python -m attnviz learn reverse --out run.npz` writes one 
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A recording as it is shown: what to call it, and what the browser is sent."""
+    """A recording with its display name, and the data for the browser."""
 
     name: str
     recording: "Recording | TranslatorRecording"
@@ -50,7 +50,7 @@ class Opened:
 
 
 def picker() -> None:
-    """Draw the place where a file is uploaded."""
+    """Draw the file upload."""
     with st.popover("Open a recording", icon=":material/upload_file:", key="own-recording"):
         st.file_uploader(
             "A recording from a file",
@@ -65,7 +65,7 @@ def picker() -> None:
 
 
 def open_file() -> Opened | None:
-    """Open the recording in the visitor's file, where the address says that one is shown; problems are said above."""
+    """Open the visitor's file if the address says that one is shown. Report problems above the picture."""
     if persistent.text("recording") != FILE:
         return None
     file = st.session_state.get(_key())
@@ -83,7 +83,7 @@ def open_file() -> Opened | None:
 
 
 def pack(name: str, recording: "Recording | TranslatorRecording") -> Opened:
-    """Pack a recording to be sent. Raises ValueError, with one sentence, where it is too large to be drawn."""
+    """Pack a recording for the browser. Raise ValueError with a message of one sentence if it is too large to draw."""
     from attnviz.learning.widget import payload, translator
     from attnviz.toys.recording import Recording
 
@@ -96,12 +96,12 @@ def pack(name: str, recording: "Recording | TranslatorRecording") -> Opened:
 
 
 def take_away() -> None:
-    """Forget the file: an uploader is emptied by drawing another one."""
+    """Forget the file, by replacing the uploader with an empty one."""
     st.session_state[_TAKEN_AWAY] = st.session_state.get(_TAKEN_AWAY, 0) + 1
 
 
 def _begin() -> None:
-    """Show another file from its beginning; without a file, the experiments."""
+    """Show a newly uploaded file from its beginning, or the experiments if the file was removed."""
     shown = FILE if st.session_state.get(_key()) is not None else None
     persistent.write({"recording": shown, "moment": None, "site": None, "sentence": None})
 

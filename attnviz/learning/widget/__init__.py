@@ -1,1 +1,1 @@
-"""The picture of a training: curves, maps and lines at the chosen moment, and the feed of a live one."""
+"""The picture of a training: curves, maps and lines at the chosen step, and the feed of a live run."""

@@ -1,7 +1,7 @@
-"""The data of the Learning component: one or two runs, each whole or as far as it is, and how they are labelled.
+"""Data for the Learning component: one or two runs, complete or in progress, with their labels.
 
-Laid out as `attnviz.kit.wire` says. A recording goes to the browser whole, once, deflated: `packed` is where it
-lies. The moments of a live run come in pieces, which `attnviz.learning.page.live` packs in the same layout.
+`attnviz.kit.wire` describes the layout. A recording is sent to the browser once, compressed; `packed` is its offset.
+The recorded steps of a live run are sent in pieces, which `attnviz.learning.page.live` packs in the same layout.
 """
 
 import hashlib
@@ -32,11 +32,12 @@ _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_
 
 @dataclass(frozen=True, eq=False)
 class ShownRun:
-    """A run as the page shows it. `state` is "recorded" (it is over: `recording` is there), "live" (its moments come by
-    the feed), "asked" (it begins when the visitor has guessed) or "absent", with a `note` that says why.
+    """A run as the page shows it.
 
-    `outcome` are sentences on what it came to; `trained` says that it was trained while the visitor watched. `packed`
-    is what `pack` makes of the recording, for a recording that is not shared between visitors.
+    `state` is "recorded" (it is over and `recording` is set), "live" (its steps come by the feed), "asked" (it starts
+    once the visitor has guessed) or "absent", for the reason in `note`. `outcome` are sentences about its result;
+    `trained` is True if it was trained while the visitor watched. `packed` is the result of `pack`, for a recording
+    that visitors do not share.
     """
 
     experiment: Experiment
@@ -51,30 +52,30 @@ class ShownRun:
 
     @property
     def key(self) -> str:
-        """A short name, equal for equal runs; a file's is its own."""
+        """A short id, the same for equal runs; a recording from a file has its own."""
         return run_key(self.experiment) if self.packed is None else packed_key(self.packed)
 
     def header(self, blobs: Blobs) -> dict[str, Any]:
-        """Return its part of the payload's header; long arrays go into `blobs`."""
+        """Return the run's part of the payload's header, and add long arrays to `blobs`."""
         return _run(self, blobs)
 
 
 class Shown(Protocol):
-    """A run of a toy, or the training of a translator (`attnviz.learning.widget.translator`)."""
+    """A toy's run, or a translator's training (`attnviz.learning.widget.translator`)."""
 
     @property
     def key(self) -> str:
-        """A short name, equal for equal ones."""
+        """A short id, the same for equal objects."""
         ...
 
     def header(self, blobs: Blobs, /) -> dict[str, Any]:
-        """Return its part of the payload's header; long arrays go into `blobs`."""
+        """Return this object's part of the payload's header, and add long arrays to `blobs`."""
         ...
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The question of the page: its run, its words, the possible guesses, and the outcome beside the guess."""
+    """The page's question: the index of its run, its text, the possible guesses, and a verdict for each guess."""
 
     run: int
     text: str
@@ -83,7 +84,7 @@ class Asked:
 
 
 def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mapping[str, Any]) -> Payload:
-    """Pack what the Learning component draws; `view` holds moment, site and guess."""
+    """Pack the data that the Learning component draws. `view` has step, head and guess."""
     blobs = Blobs()
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -96,17 +97,19 @@ def learning_payload(runs: Sequence[Shown], asked: Asked | None, *, view: Mappin
 
 
 def run_key(experiment: Experiment) -> str:
-    """Return a short name of a run, equal for equal ones."""
+    """Return a short id of a run's experiment, the same for equal experiments."""
     return hashlib.blake2b(experiment.key.encode(), digest_size=8).hexdigest()
 
 
 def packed_key(packed: Packed) -> str:
-    """Return a short name of a packed recording."""
+    """Return a short id of a packed recording."""
     return hashlib.blake2b(packed[1], digest_size=8).hexdigest()
 
 
 def describe_run(recording: Recording) -> dict[str, Any]:
-    """Describe a run once for all moments: kinds and labels of its maps, its words and lines, what a guess costs."""
+    """Describe what is the same at every step of a run: kinds and labels of its maps, its words and lines, and
+    the loss of guessing.
+    """
     task, words = recording.experiment.toy_task, recording.words
     return {
         "kinds": [kind_header(kind, recording.sentence, maps.shape[1:]) for kind, maps in recording.maps.items()],
@@ -127,7 +130,7 @@ def describe_run(recording: Recording) -> dict[str, Any]:
 
 
 def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
-    """Pack the moments of a run, each piece moment by moment; return where their numbers lie."""
+    """Pack the recorded steps of a run, each array step by step; return the offsets of the arrays."""
     count = len(recording.steps)
     scores = [found.reshape(count, -1) for found in _head_scores(recording).values()]
     maps = [found.reshape(count, -1) for found in recording.maps.values()]
@@ -145,7 +148,7 @@ def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
 
 
 def kind_header(kind: str, sentence: Sentence, shape: Sequence[int]) -> dict[str, Any]:
-    """Describe a kind, its rows and columns: `shape` is layers, heads, rows, columns."""
+    """Describe an attention kind with its rows and columns; `shape` is layers, heads, rows, columns."""
     words, outputs = KINDS[kind], sentence.outputs(kind)  # type: ignore[arg-type]
     queries, keys = sentence.queries(kind), sentence.keys(kind)  # type: ignore[arg-type]
     said = outputs or (None,) * len(queries)
@@ -186,12 +189,12 @@ def _run(run: ShownRun, blobs: Blobs) -> dict[str, Any]:
 
 @lru_cache(maxsize=_KEPT)
 def _pack_once(recording: Recording) -> Packed:
-    """Pack a recording once for all who open it."""
+    """Pack a recording once for all visitors."""
     return pack(recording)
 
 
 def pack(recording: Recording) -> Packed:
-    """Return a recording's part of a header, and its moments deflated."""
+    """Return a recording's part of a header, and its recorded steps compressed."""
     blobs = Blobs()
     said = {"about": describe_run(recording), "moments": moments(recording, blobs)}
     return said, zlib.compress(blobs.join(), 6)
@@ -210,7 +213,7 @@ def _own_line(own: OwnLine, blobs: Blobs) -> dict[str, Any]:
 
 
 def _head_scores(recording: Recording) -> dict[str, np.ndarray]:
-    """Return the scores of what a head does; sharpness, which says how surely it does so, is none."""
+    """Return the scores of what each head does, without sharpness, which is not such a score."""
     return {name: found for name, found in recording.heads.items() if name in SCORES}
 
 

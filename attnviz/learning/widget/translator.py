@@ -1,6 +1,7 @@
-"""A translator's training for the Learning component: curves, and for each watched sentence every head's maps.
+"""Data for the Learning component about a translator's training: curves, and every head's maps for each watched
+sentence.
 
-Laid out as a toy's run (`attnviz.learning.widget.payload`): a header, and the moments deflated.
+The layout is that of a toy's run (`attnviz.learning.widget.payload`): a header, and the compressed recorded steps.
 """
 
 import zlib
@@ -19,18 +20,18 @@ MOST_WRITTEN = 400  # characters of a line that are sent
 
 @dataclass(frozen=True, eq=False)
 class ShownTranslator:
-    """A translator's training as the page shows it; `packed` is what `pack` makes of its recording."""
+    """A translator's training as the page shows it; `packed` is the result of `pack` for its recording."""
 
     title: str
     packed: Packed
 
     @property
     def key(self) -> str:
-        """A short name, equal for equal ones."""
+        """A short id, the same for equal trainings."""
         return packed_key(self.packed)
 
     def header(self, blobs: Blobs) -> dict[str, Any]:
-        """Return its part of the payload's header."""
+        """Return this training's part of the payload's header."""
         said, content = self.packed
         return {
             "key": self.key,
@@ -46,14 +47,16 @@ class ShownTranslator:
 
 
 def pack(recording: TranslatorRecording) -> Packed:
-    """Return a recording's part of a header, and its moments deflated."""
+    """Return a recording's part of a header, and its recorded steps compressed."""
     blobs = Blobs()
     said = {"about": _describe(recording), "moments": _moments(recording, blobs)}
     return said, zlib.compress(blobs.join(), 6)
 
 
 def _describe(recording: TranslatorRecording) -> dict[str, Any]:
-    """Describe the training for all moments: sentences with their kinds, names of scores, a guess's loss."""
+    """Describe what is the same at every step: sentences with their kinds, names of scores, and the loss of
+    guessing.
+    """
     return {
         "of": "translator",
         "sentences": [_sentence(recording, at, line) for at, line in enumerate(recording.lines)],
@@ -76,7 +79,7 @@ def _sentence(recording: TranslatorRecording, at: int, line: WatchedLine) -> dic
 
 
 def _moments(recording: TranslatorRecording, blobs: Blobs) -> dict[str, Any]:
-    """Pack each moment's numbers, its maps one sentence after the other, kind after kind; return where they lie."""
+    """Pack the curves and maps of each recorded step, maps by sentence and then by kind; return the offsets."""
     count = len(recording.steps)
     maps = [found.reshape(count, -1) for of_line in recording.maps for found in of_line.values()]
     return {

@@ -1,4 +1,4 @@
-"""Numbers of the page Implementations: equality, cost, mask shapes, and a bug put into a model.
+"""Computations of the page Implementations: equality, cost, mask shapes, and a bug put into a model.
 
-This folder knows tensors and models. It knows no picture and no page.
+This folder may import tensors and models, but no picture and no page.
 """

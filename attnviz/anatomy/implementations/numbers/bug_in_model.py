@@ -1,4 +1,4 @@
-"""A bug in the running model for one run: the text that it then writes, and how far its logits move."""
+"""Put a bug into the running model for one run: the text that the model then writes, and the change of its logits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,8 +23,10 @@ from attnviz.transformer.probe import AttentionCall, Probe, Site
 
 @dataclass
 class BuggySites(Probe):
-    """Sites of one run that compute with `steps`, and without the head `off`, if any. Decoding must run without a
-    cache: a wrong step may need all of `input_`. Made for one run; must not be shared between threads.
+    """Probe that makes some attention sites compute with `steps`, and without the head `off`, if given.
+
+    Decoding must run without a cache, because a wrong step may need all of `input_`. Use each probe for one run only,
+    and do not share it between threads.
     """
 
     weights: Mapping[Site, SiteWeights]
@@ -33,20 +35,19 @@ class BuggySites(Probe):
     _calls: dict[Site, AttentionCall] = field(default_factory=dict, repr=False)
 
     def start_at(self, start: int) -> "BuggySites":
-        """Make a probe for one step of a decoding, which must run its whole prefix again."""
+        """Return a probe for one decoding step, which must run the whole prefix again."""
         return replace(self, _calls={})
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Remember the call."""
+        """Remember the attention call."""
         self._calls[site] = call
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Compute the wrong context, cut into heads so that the model's own merge gives the result of the bug's merge.
+        """Return the wrong context, split into heads so that the model's own merge gives the result of the buggy merge.
 
-        It is made in float32 on the CPU, as the weights are, for every dtype and device of the model.
-
-        Raises torch's error at the wrong step, and ValueError if no context gives its output.
+        It is computed in float32 on the CPU, like the weights, for every dtype and device of the model. Raise torch's
+        error at the wrong step, or ValueError if no context gives the required output.
         """
         weights = self.weights.get(site)
         call = self._calls.pop(site)
@@ -61,9 +62,11 @@ class BuggySites(Probe):
 
 @dataclass(frozen=True)
 class BugEffect:
-    """max |Δ| of the logits on the tokens that were traced (without a head over the vocabulary, of the last layer's
-    output), and what is written with and without the bug, "" where the model writes nothing; `cut` tokens of it where
-    one did not end by then (0: both did).
+    """Effect of a bug on a model.
+
+    `logits_change` is max |Δ| of the logits on the traced tokens, or of the last layer's output if there are no logits.
+    `before` and `after` are the texts written without and with the bug, "" if the model writes none. `cut` is the
+    number of tokens after which a text was truncated (0: both ended by themselves).
     """
 
     logits_change: float
@@ -80,10 +83,10 @@ def bug_in_model(
     model: Model, trace: Trace, steps: AttentionSteps, sites: Mapping[Site, SiteWeights], *, off: int | None = None,
     work: Cancellable = TO_THE_END,
 ) -> BugEffect | Raised:  # fmt: skip
-    """Run `trace`'s first sentence with `steps` at `sites`, and let the model write it with and without them.
+    """Run the first sentence of `trace` with `steps` at `sites`, and let the model write it with and without them.
 
-    Where a head is `off` at these sites, it is so in both: rightly without the bug. `work` is told of each pass, and
-    keeps a text that is finished.
+    If a head is `off`, it is off in both runs, correctly so in the run without the bug. `work` receives the progress of
+    the passes, and caches finished texts.
     """
     written = _write_with_translator if isinstance(model, Translator) else _write_with_checkpoint
     fine, wrong = (None if off is None else BuggySites(sites, RIGHT, off)), BuggySites(sites, steps, off)
@@ -103,7 +106,7 @@ def bug_in_model(
 
 
 def _scores_or_output(trace: Trace) -> Tensor:
-    """Return the scores of the vocabulary, or else the last layer's output."""
+    """Return the logits, or the last layer's output if there are none."""
     return trace.logits if trace.logits is not None else trace.layers[max(trace.layers, key=lambda at: at[1])]
 
 
@@ -124,14 +127,14 @@ class _ProbedStepper:
     done: int = 0
 
     def step(self, ids: Tensor) -> Tensor:
-        """Run the stepper's step with the probe attached; NaN logits choose the first id, as argmax does."""
+        """Run one decoding step with the probe attached. NaN logits choose the first id, as argmax does."""
         logits = self.stepper.step(ids, probe=self.probe)
         self.done += 1
         self.work.tell(self.done, self.most)
         return logits
 
     def select_rows(self, rows: Tensor) -> None:
-        """Select rows of the stepper."""
+        """Select rows of the stepper's batch."""
         self.stepper.select_rows(rows)
 
 
@@ -147,7 +150,7 @@ def _write_with_translator(model: Translator, trace: Trace, probe: Probe | None,
 
 
 def _invert_output(output: Tensor, weights: SiteWeights) -> Tensor:
-    """Find the joined contexts that `W_o` maps to an output. Raises ValueError if there are none."""
+    """Return the joined contexts that `W_o` maps to an output. Raise ValueError if there are none."""
     wanted, weight = (output - weights.b_o).double(), weights.W_o.double()
     found = wanted @ torch.linalg.pinv(weight).T
     if not torch.allclose(found @ weight.T, wanted, atol=1e-5):

@@ -1,5 +1,6 @@
-"""All implementations on the same weights and the same input: the differences between their results, their time and
-peak memory as the sentence grows, and relative positions (an overridden `get_scores`) on a site trained without them.
+"""Compare all implementations on the same weights and input: differences of results, time, and peak memory by length.
+
+Also relative positions (an overridden `get_scores`) at a site that was trained without them.
 """
 
 import time
@@ -28,8 +29,10 @@ TIME_METHOD = (
 
 @dataclass(frozen=True, eq=False)
 class Equivalence:
-    """`table` has a row for each ordered pair of ways: max |Δ| of outputs and of weights (NaN where a way has none).
-    `refused` says why a way cannot have this site's sizes.
+    """Results of all implementations on one input.
+
+    `table` has a row for each ordered pair of implementations: max |Δ| of outputs and of weights (NaN if one returns no
+    weights). `refused` says why an implementation does not support this site's sizes.
     """
 
     results: Mapping[str, tuple[Tensor, Tensor | None]]
@@ -42,7 +45,7 @@ class Equivalence:
         return float(self.table[["output", "attn"]].max().max())
 
     def grid(self, of: str) -> pd.DataFrame:
-        """Make a square table of max |Δ| of "output" or "attn", a way a row and a column."""
+        """Return a square table of max |Δ| of "output" or "attn", with a row and a column per implementation."""
         names = list(self.results)
         return self.table.pivot_table(index="one", columns="other", values=of, dropna=False).reindex(
             index=names, columns=names
@@ -51,7 +54,7 @@ class Equivalence:
 
 @torch.inference_mode()
 def equivalence(inputs: SiteInputs) -> Equivalence:
-    """Run every implementation on a site's inputs."""
+    """Run every implementation on the inputs of an attention site."""
     results: dict[str, tuple[Tensor, Tensor | None]] = {}
     refused: dict[str, str] = {}
     for name, way in WAYS.items():
@@ -74,7 +77,7 @@ def equivalence(inputs: SiteInputs) -> Equivalence:
 
 @dataclass(frozen=True)
 class WayCost:
-    """Cost of one implementation at one length: seconds of a pass, bytes at its peak."""
+    """Cost of one implementation at one length: seconds of a pass, and peak memory in bytes."""
 
     way: str
     length: int
@@ -85,10 +88,10 @@ class WayCost:
 def implementation_cost(
     weights: SiteWeights, lengths: tuple[int, ...] = LENGTHS, *, enough: float = 0.3, seed: int = 0
 ) -> Iterator[WayCost]:
-    """Yield one cost after another, the shortest length first, so that a page can show its progress.
+    """Yield the cost of each implementation at each length, shortest first, so that a page can show its progress.
 
-    `enough` is the time in seconds after which a pass is not repeated any more. A way that cannot have these sizes is
-    left out.
+    A pass is repeated until `enough` seconds have passed. An implementation that does not support these sizes is left
+    out.
     """
     made = {name: attention for name, way in WAYS.items() if (attention := _make(way.make, weights)) is not None}
     generator = torch.Generator().manual_seed(seed)
@@ -132,11 +135,11 @@ class RelativePositions:
 
 @torch.inference_mode()
 def relative_positions(inputs: SiteInputs, *, reach: int, strength: float) -> RelativePositions:
-    """Run a site with and without an offset's vector on its keys.
+    """Run a site with and without a vector for each relative offset added to its keys.
 
-    A trained table does not exist for this model, so each vector points along the mean query of its head: offsets near
-    0 get `strength`, falling evenly to -`strength` at `reach`. Positive strength favours neighbours, negative ones what
-    is far away. Raises ValueError for a reach below 1.
+    This model has no trained table, so each vector points along its head's mean query: offset 0 gets `strength`,
+    falling linearly to -`strength` at `reach`. Positive strength favours near tokens, negative strength distant ones.
+    Raise ValueError for a reach below 1.
     """
     if reach < 1:
         raise ValueError(f"reach must be at least 1, not {reach}.")

@@ -1,4 +1,4 @@
-"""Masks of many shapes for one sequence-first site: which ones `prepare_mask` accepts, and the scores that result."""
+"""Masks of many shapes for one sequence-first site: which shapes `prepare_mask` accepts, and the resulting scores."""
 
 from dataclasses import dataclass
 
@@ -26,9 +26,10 @@ NAMES = tuple(_WAYS)
 
 @dataclass(frozen=True, eq=False)
 class MaskTry:
-    """One way to write the site's own mask. `prepared` is the shape that `prepare_mask` gives it. Without that check,
-    `reached` says which cells `(q_len, k_len, batch, heads)` of the scores stay visible; `meant` are the cells that
-    should.
+    """One way to write the site's mask.
+
+    `prepared` is the shape after `prepare_mask`. `reached` says which cells `(q_len, k_len, batch, heads)` of the
+    scores stay visible without that check, and `meant` which cells should.
     """
 
     title: str
@@ -40,13 +41,13 @@ class MaskTry:
 
     @property
     def wrong_cells(self) -> int:
-        """Cells of the scores that are visible and should not be, or hidden and should be visible."""
+        """Number of cells of the scores that are visible and should not be, or the reverse."""
         return 0 if isinstance(self.reached, Raised) else int((self.reached != self.meant).sum())
 
 
 @torch.inference_mode()
 def mask_shapes(inputs: SiteInputs) -> dict[str, MaskTry]:
-    """Try a site's mask, written in every way of `NAMES`; sizes are the site's own."""
+    """Try a site's mask in every shape of `NAMES`."""
     meant = inputs.cells.permute(2, 3, 0, 1)
     q_len, k_len, batch, heads = meant.shape
     mask = meant[..., 0]
@@ -85,7 +86,7 @@ def _prepared_shape(
 
 
 def _apply_unchecked(mask: Tensor, meant: Tensor) -> Tensor | Raised:
-    """Apply a mask as a site without `prepare_mask` does: an axis for the heads, and then broadcasting."""
+    """Apply a mask as a site without `prepare_mask` would: add a head dimension, then broadcast."""
     blank = torch.zeros(meant.shape)
     try:
         out = blank.masked_fill(~mask.unsqueeze(-1), 1.0)

@@ -1,3 +1,3 @@
-"""The page Implementations. Streamlit is used here."""
+"""The page Implementations. It uses Streamlit."""
 
 import attnviz.app  # noqa: F401 - checks Streamlit's version, and sets how torch's threads wait before torch comes

@@ -1,4 +1,6 @@
-"""The cabinet of bugs: what each one is, what it does to a site and the translation, and the line that catches it."""
+"""The cabinet of bugs: what each bug is, what it does to a site and to the translation, and the test that
+catches it.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -28,7 +30,7 @@ ROUNDS = 20  # times that two visitors come at once
 
 
 def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Draw the list of all bugs, and one of them in full."""
+    """Draw the list of all bugs, and the details of one."""
     bug = BUGS[view.bug]
     drawers, opened = st.columns([28, 72], gap="small")
     with drawers:
@@ -81,7 +83,9 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
 
 
 def _draw_removed_head(bench: SiteExperiment, inputs: SiteInputs, found: SiteResult) -> None:
-    """Draw how the output changes without the head, rightly and with the bug: the head's map is the same either way."""
+    """Draw how the output changes without the head, correctly and with the bug, because the head's map is the
+    same in both.
+    """
     numbers(found)
     whole = right_attention(replace(inputs, off=None))(*inputs.call)[0][0]
     panels = [
@@ -133,7 +137,7 @@ def _effect_in_model(
 
 
 def _off_phrase(view: ImplementationsState) -> int | None:
-    """Name the head that is switched off, rightly and by the bug."""
+    """Return the head that is switched off, both correctly and by the bug; None for other bugs."""
     return view.head if BUGS[view.bug].ablates else None
 
 
@@ -168,7 +172,9 @@ def _draw_mixed_heads(bench: SiteExperiment, visits: Visits, head: int) -> None:
 
 
 def _words(bench: SiteExperiment, length: int) -> list[str]:
-    """Return the tokens of the sentence of this length; positions where both have it, as a map does not tell which."""
+    """Return the tokens of the sentence with this length; if both sentences have it, return position labels,
+    because the map does not tell which sentence it is.
+    """
     texts = [
         bench.labels(item)[0][: inputs.input_.shape[1]]
         for item, inputs in enumerate((bench.first_alone, bench.second_alone))

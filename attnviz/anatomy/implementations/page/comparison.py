@@ -1,4 +1,4 @@
-"""The Implementations page's parts on what is right: agreement, cost, source, parameters, relative positions."""
+"""The tabs of the page Implementations about correct code: agreement, cost, source, parameters, relative positions."""
 
 import numpy as np
 import pandas as pd
@@ -33,7 +33,7 @@ TITLES = {name: way.title for name, way in WAYS.items()}
 
 
 def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """max |Δ| of every pair on the typed sentence and the second one."""
+    """Draw max |Δ| between every two implementations on the typed and the second sentence."""
     found = equivalence(bench.inputs)
     grids = {"outputs": found.grid("output"), "weights": found.grid("attn")}
     made = agreement_figure(grids, TITLES, theme=charts.theme())
@@ -52,7 +52,7 @@ def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 
 def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Time and peak memory: short sentences at once, long ones on demand."""
+    """Draw time and peak memory: for short sentences at once, for long ones when asked for."""
     key = f"cost {bench.trace.model_id} {view.kind} {view.layer}"
     button, note = st.columns([24, 76], gap="small", vertical_alignment="center")
     with button:
@@ -85,7 +85,7 @@ def cost(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 @st.cache_data(max_entries=32, show_spinner="Measuring short sentences …")
 def _short_costs(key: str, _bench: SiteExperiment) -> pd.DataFrame:
-    """Measure the cost of short sentences, once a site: about a second."""
+    """Measure the cost of short sentences, once per site, in about a second."""
     warm_up()
     return pd.DataFrame(
         [vars(result) for result in implementation_cost(_bench.inputs.weights, LENGTHS[:4], enough=0.1)]
@@ -93,7 +93,7 @@ def _short_costs(key: str, _bench: SiteExperiment) -> pd.DataFrame:
 
 
 def source(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Two sources side by side, differing lines marked."""
+    """Draw two sources side by side, with differing lines marked."""
     left, right = st.columns(2, gap="small")
     with left:
         widgets.select("one", "Left", list(WAYS), view.one, TITLES.__getitem__)
@@ -106,7 +106,7 @@ def source(bench: SiteExperiment, view: ImplementationsState) -> None:
 
 
 def parameters(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Draw where one head's matrices are in every way, and the slice as a picture."""
+    """Draw where each implementation stores one head's matrices, and the slice of the weights as a picture."""
     weights, head = bench.inputs.weights, view.head
     rows = [
         {"way": way.title}
@@ -137,7 +137,7 @@ def _matrix(numbers: np.ndarray, axes: tuple[str, str], title: str, band: slice 
 
 
 def draw_relative_positions(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Draw the override of `get_scores`, on this head."""
+    """Draw the effect of an overridden `get_scores` on this head."""
     left, right = st.columns(2, gap="small")
     with left:
         widgets.slider("reach", "Reach (offsets beyond it count as this far)", REACHES, view.reach)

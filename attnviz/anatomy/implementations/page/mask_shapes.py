@@ -1,4 +1,6 @@
-"""The Implementations page's part on `prepare_mask`: which shapes of a mask it takes, and what happens without it."""
+"""The tab "Mask shapes" of the page Implementations: which mask shapes `prepare_mask` accepts, and what happens
+without it.
+"""
 
 import streamlit as st
 
@@ -15,7 +17,7 @@ HEADS = ("mask", "code", "shape", "prepare_mask", "without it, the scores")
 
 
 def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Draw the site's own mask in many shapes, each tried; one of them in full."""
+    """Draw the result for the site's mask in many shapes, and the details of one."""
     tries = mask_shapes(bench.inputs)
     rows = [
         (one.title, one.code, str(one.shape), _prepare_outcome(one), _scores_outcome(one)) for one in tries.values()
@@ -67,7 +69,7 @@ def _errors(one: MaskTry) -> None:
 
 
 def _cells(bench: SiteExperiment, one: MaskTry) -> None:
-    """Draw the visible keys: as meant, and as the scores would get them, for the sentence that differs most."""
+    """Draw the visible keys, expected and actual, for the sentence that differs most."""
     raises = isinstance(one.reached, Raised)
     reached = one.meant if isinstance(one.reached, Raised) else one.reached
     item = int((reached != one.meant).sum(dim=(0, 1, 3)).argmax())

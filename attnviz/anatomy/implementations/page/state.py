@@ -1,4 +1,4 @@
-"""The state of the Implementations page."""
+"""The state of the page Implementations."""
 
 from dataclasses import dataclass
 
@@ -24,9 +24,10 @@ STRENGTHS = tuple(step / 2 for step in range(-16, 17))
 
 @dataclass(frozen=True)
 class ImplementationsState(SiteState):
-    """`one` and `other` are the sources side by side, `bug` the drawer that is open, `scope` where it is put.
+    """State of the page.
 
-    `reach` and `strength` are those of the relative positions, `axes` the shape in which a mask is tried.
+    `one` and `other` are the sources side by side, `bug` is the open bug, and `scope` says where it is put. `reach` and
+    `strength` belong to relative positions, and `axes` is the shape of the mask.
     """
 
     tab: str = choice("agreement", tuple(TABS))
