@@ -1,4 +1,4 @@
-"""Classes: members, answers, what is right, and the database that keeps them.
+"""Classes: members, answers, right answers, and the database that stores them.
 
-A class knows lessons. It knows no model and no picture; Streamlit is only in `page/`.
+Classes import lessons, but no model and no picture; Streamlit is only in `page/`.
 """

@@ -1,4 +1,4 @@
-"""A student's answer in the database: one row even if sent twice, changed in place while its step takes answers."""
+"""Saving a student's answer: one row even if it is sent twice, updated in place while its step takes answers."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _REMEMBERED = 50  # former client ids of an answer: one that is sent again comes
 
 
 def encode_answer(given: Any) -> str:
-    """Encode an answer as it is stored."""
+    """Encode an answer as the JSON that the database stores."""
     return json.dumps(given, ensure_ascii=True, allow_nan=False)
 
 
@@ -26,10 +26,10 @@ _SKIPPED = encode_answer(None)
 def save_answer(
     session: Session, member: MemberRow, row: ClassRow, answer: AnswerRow, now: float
 ) -> tuple[AnswerRow, bool]:
-    """Save `answer`, in the place of the member's former answer if there is one; return the row that is in the
-    database now, and whether this call wrote it. The class's row is locked already.
+    """Save `answer`, or update the member's earlier answer with it.
 
-    What is sent again under the client id of this answer, or of one before it, changes nothing.
+    Return the row that is in the database now, and whether this call wrote it. The caller has locked the class's row.
+    If the client id is that of the saved answer, or of an answer that it replaced, nothing changes.
     """
     answers = answers_of(session, member, answer.step)
     there = answers.get(answer.round)
@@ -81,5 +81,5 @@ def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, Answer
 
 
 def _late_refusal(refusal: str, has_earlier: bool) -> str:
-    """Return a refusal, with the sentence that the earlier answer counts."""
+    """Return a refusal; if there is an earlier answer, add a sentence that says it counts."""
     return Translatable("{refusal} Your earlier answer counts.", refusal=refusal) if has_earlier else refusal

@@ -14,18 +14,18 @@ _TOKEN_BYTES = 24
 
 
 def new_code(*, is_rehearsal: bool = False) -> str:
-    """Draw a random code."""
+    """Return a random code."""
     code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
     return _REHEARSAL + code[1:] if is_rehearsal else code
 
 
 def is_rehearsal(code: str) -> bool:
-    """Check whether a code is a rehearsal's. Joining one is refused."""
+    """Check whether a code belongs to a rehearsal, which no student may join."""
     return code.startswith(_REHEARSAL)
 
 
 def read_code(typed: str) -> str:
-    """Parse a code as a visitor typed it, with spaces, hyphens or small letters; "" for what cannot be one."""
+    """Normalize a typed code, which may have spaces, hyphens or small letters; "" if it cannot be a code."""
     if len(typed) > 100:
         return ""
     plain = unicodedata.normalize("NFKC", typed).upper()
@@ -35,13 +35,13 @@ def read_code(typed: str) -> str:
 
 
 def format_code(code: str) -> str:
-    """Format a code in two parts, as it is read aloud."""
+    """Format a code as two halves with a space between them, which is easier to read aloud."""
     half = len(code) // 2
     return f"{code[:half]} {code[half:]}"
 
 
 def new_token() -> str:
-    """Draw a secret of 192 bits, as it can stand in a link."""
+    """Return a random secret of 192 bits that can be part of a link."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 

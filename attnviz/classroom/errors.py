@@ -1,13 +1,13 @@
-"""Refusals of a class, each with one sentence for the page."""
+"""Errors of a class. The message of each is one sentence for the page."""
 
 
 class ClassroomError(ValueError):
-    """A request that a class refuses."""
+    """Raised for a request that a class refuses."""
 
 
 class ClassGoneError(ClassroomError):
-    """The class or the member does not exist, or no longer: a page may forget its token."""
+    """Raised if the class or the member does not exist, or no longer exists. A page may delete its token then."""
 
 
 class StoreError(ClassroomError):
-    """The database is busy, full or away. Nothing was saved by this call, and the same call may be made again."""
+    """Raised if the database is busy, full or unreachable. Nothing was saved, and the caller may try again."""

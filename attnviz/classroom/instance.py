@@ -17,8 +17,9 @@ _rehearsals: list[Rehearsals] = []
 
 
 def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
-    """Return the one classroom, on the database that ATTNVIZ_DATABASE names. Raises ClassroomError, and opens it
-    anew at the next call.
+    """Return this process's classroom, with the database in ATTNVIZ_DATABASE.
+
+    Raises ClassroomError if the database cannot be opened; the next call tries again.
     """
     with _lock:
         if not _opened:
@@ -27,7 +28,7 @@ def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
 
 
 def rehearsals(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Rehearsals:
-    """Return the rehearsals of this process, in memory."""
+    """Return this process's rehearsals, which are in memory."""
     with _lock:
         if not _rehearsals:
             _rehearsals.append(Rehearsals(run, take_turn=take_turn))
@@ -35,7 +36,7 @@ def rehearsals(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Rehearsal
 
 
 def is_used() -> bool:
-    """Check whether a database is named, or the default one has been made."""
+    """Check whether ATTNVIZ_DATABASE is set, or the default database file exists."""
     return bool(os.environ.get(VARIABLE, "").strip()) or default_file().exists()
 
 

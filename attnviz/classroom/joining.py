@@ -1,4 +1,4 @@
-"""How a class is joined: nicknames whose characters can be seen, and rate limits, so that no code is guessed."""
+"""Rules for joining a class: visible nicknames, and rate limits against guessing codes."""
 
 import math
 import unicodedata
@@ -18,7 +18,10 @@ _UNSEEN = "\u200c\u200d\ufe0e\ufe0f"  # joiners and styles, which Persian, Hindi
 
 
 def validate_nickname(typed: str) -> str:
-    """Normalize a nickname as it is saved: NFC, single spaces. Raises ClassroomError with one sentence."""
+    """Normalize a nickname to NFC with single spaces, as it is saved.
+
+    Raises ClassroomError for a nickname that is empty, too long, or has invisible characters.
+    """
     if len(typed) > 10 * MOST:
         raise ClassroomError(_too_long(len(typed)))
     name = " ".join(unicodedata.normalize("NFC", typed).split())
@@ -41,7 +44,9 @@ def validate_nickname(typed: str) -> str:
 
 
 def fold_nickname(name: str) -> str:
-    """Fold a nickname for comparison: “ana” and “Ａｎａ” are one, with joiners and styles or without."""
+    """Normalize a nickname for comparison, so that “ana” and “Ａｎａ” are equal, whatever their case, joiners or
+    styles.
+    """
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return "".join(one for one in plain if one not in _UNSEEN)
 
@@ -68,15 +73,16 @@ _SAVED = RateLimitItemPerHour(600, namespace="parts of classes of an address")
 
 
 class FairJoining:
-    """Rate limits of codes and new classes in this process. A whole class joins from one address at the same moment:
-    only wrong codes count.
+    """Rate limits for wrong codes and new classes in this process.
+
+    Right codes do not count, because a whole class joins from one address at the same moment.
     """
 
     def __init__(self) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def require_a_try(self, address: str) -> None:
-        """Raise ClassroomError where too many wrong codes came from an address, or from everywhere."""
+        """Raise ClassroomError if too many wrong codes came from this address, or from all addresses together."""
         if not self._limiter.test(_WRONG, network_of(address)):
             raise ClassroomError(
                 Translatable("Too many wrong codes were tried from here: wait a minute, then try again.")
@@ -92,8 +98,9 @@ class FairJoining:
         self._limiter.hit(_ALL_WRONG)
 
     def count_start(self, address: str, characters: int) -> None:
-        """Count a class of so many characters. Raises ClassroomError where an address has started too many, or too
-        large ones.
+        """Count a new class whose lesson has this many characters.
+
+        Raises ClassroomError if the address has started too many classes, or too large ones.
         """
         network, parts = network_of(address), math.ceil(characters / _PART)
         if not (self._limiter.test(_STARTED, network) and self._limiter.test(_SAVED, network, cost=parts)):

@@ -1,4 +1,4 @@
-"""Rows found by the secrets that name them. A change locks its class's row first, so that changes come one by one."""
+"""Look-up of rows by code or secret. A change locks its class's row first, so that changes do not overlap."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -21,7 +21,7 @@ NO_MEMBER = Translatable("This class is over and deleted, or you were removed fr
 
 
 def class_by_code(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
-    """Find the class with a code. Raises ClassGoneError."""
+    """Find the class with this code. Raises ClassGoneError if there is none."""
     row = _class(session, code, now, lock=lock)
     if row is None and is_rehearsal(code):
         raise ClassGoneError(NO_REHEARSAL)
@@ -35,8 +35,9 @@ def class_by_code(session: Session, code: str, now: float, *, lock: bool = False
 
 
 def class_by_key(session: Session, key: TeacherKey, now: float, *, lock: bool = False) -> ClassRow:
-    """Find the class of a teacher's link. Raises ClassGoneError, in the same words for no class and for another
-    secret.
+    """Find the class of a teacher's link.
+
+    Raises ClassGoneError with the same message if the class does not exist and if the secret is wrong.
     """
     row = _class(session, read_code(key.code), now, lock=lock)
     if not is_token_of(key.secret, row.teacher if row else bytes(32)) or row is None:
@@ -45,7 +46,7 @@ def class_by_key(session: Session, key: TeacherKey, now: float, *, lock: bool = 
 
 
 def member_by_token(session: Session, token: str, now: float, *, lock: bool = False) -> tuple[MemberRow, ClassRow]:
-    """Find a member by their token, and their class. Raises ClassGoneError."""
+    """Find a member by their token, and the member's class. Raises ClassGoneError if either is missing."""
     member = session.scalar(select(MemberRow).where(MemberRow.token == hash_token(token)))
     row = session.get(ClassRow, member.class_id, with_for_update=lock or None) if member else None
     if member is None or row is None or row.expires <= now:
@@ -54,14 +55,14 @@ def member_by_token(session: Session, token: str, now: float, *, lock: bool = Fa
 
 
 def step_of(session: Session, row: ClassRow, at: int) -> ClassStepRow:
-    """Find a step of a class; for one that the class has not been at, a new row."""
+    """Return the row of a class's step; a new row, not yet in the session, if the class has not visited the step."""
     found = session.get(ClassStepRow, (row.id, at))
     state = CLOSED if row.is_guided else OPEN
     return found or ClassStepRow(class_id=row.id, step=at, state=state, round=BEFORE)
 
 
 def answers_of(session: Session, member: MemberRow, at: int) -> dict[str, AnswerRow]:
-    """Find a member's answers to a step, by round."""
+    """Return a member's answers to a step, by round."""
     asked = select(AnswerRow).where(AnswerRow.member_id == member.id, AnswerRow.step == at)
     return {answer.round: answer for answer in session.scalars(asked)}
 
@@ -78,15 +79,17 @@ def _class(session: Session, code: str, now: float, *, lock: bool) -> ClassRow |
 
 
 class Standing(NamedTuple):
-    """State and round of a step, as one member meets it."""
+    """The state and round of a step for one member."""
 
     state: str
     round: str
 
 
 def step_standing(row: ClassRow, step: ClassStepRow, answers: Mapping[str, AnswerRow]) -> Standing:
-    """Return the state of a step for a member: in a guided class the teacher's; alone, open until the member's own
-    answer reveals the right one.
+    """Return the state of a step for a member.
+
+    In a guided class the teacher sets the state. If students work alone, the step is open until the member's own answer
+    reveals the right one.
     """
     if row.is_guided:
         state, in_round = step.state, step.round

@@ -1,4 +1,4 @@
-"""The lesson of a class as it was when the class began, so that a file changed later changes no class."""
+"""The copy of the lesson that a class stores when it begins, so that later changes of the file do not affect it."""
 
 import json
 from collections.abc import Mapping
@@ -16,9 +16,7 @@ _REMEMBERED = 32  # lessons; every screen of a class reads the same one
 
 
 def pack_lesson(lesson: Lesson) -> str:
-    """Encode a lesson as JSON, without its folder, which is this machine's own. Raises ClassroomError for a lesson that
-    is larger than any lesson's file may be.
-    """
+    """Encode a lesson as JSON, without the path of its folder. Raises ClassroomError if the JSON is too long."""
     fields = asdict(lesson)
     del fields["folder"]
     text = json.dumps(fields, ensure_ascii=True)
@@ -29,7 +27,7 @@ def pack_lesson(lesson: Lesson) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def unpack_lesson(text: str) -> Lesson:
-    """Decode a lesson that `pack_lesson` wrote. Raises ClassroomError for one of another version."""
+    """Decode a lesson that `pack_lesson` encoded. Raises ClassroomError if another version of attnviz encoded it."""
     try:
         found = json.loads(text)
         return Lesson(**found | {"steps": tuple(_decode_step(step) for step in found["steps"])})
@@ -40,7 +38,7 @@ def unpack_lesson(text: str) -> Lesson:
 
 
 def single_question_lesson(question: Question, link: Link | None) -> Lesson:
-    """Make a lesson of one step from a question to the room."""
+    """Make a lesson with one step from a question that a teacher asks the room."""
     step = LessonStep("A question to the room", "", link, question)
     return Lesson("room", "A question to the room", 5, "everybody", "en", (step,))
 
@@ -63,9 +61,7 @@ def _decode_question(found: Mapping[str, Any]) -> Question:
 
 
 def strip_answer(step: LessonStep, rungs: int) -> LessonStep:
-    """Remove from a step all that gives the answer away, as a student may see it before the reveal; of its hints the
-    opened ones stay.
-    """
+    """Remove everything from a step that gives the answer away, for students before the reveal. Opened hints stay."""
     question = step.question
     if question is None:
         return step
@@ -78,7 +74,7 @@ def strip_answer(step: LessonStep, rungs: int) -> LessonStep:
 
 
 def strip_target(link: Link | None, question: Question | None) -> Link | None:
-    """Strip a picture's link of its target where the target is asked for, as a student may see it before the reveal."""
+    """Remove the target from a picture's link if the question asks for the target, for students before the reveal."""
     if link is None or question is None or question.cover != "page":
         return link
     return replace(link, texts={name: text for name, text in link.texts.items() if name != "tgt"})

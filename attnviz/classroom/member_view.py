@@ -1,4 +1,4 @@
-"""A student's view, made from rows; before the reveal nothing in it gives the answer away."""
+"""A student's view, made from database rows. Before the reveal nothing in it gives the answer away."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from attnviz.lessons.scoring import AnswerScore, Truth, score_answer
 
 
 class MemberRows(NamedTuple):
-    """A class, one of its members, and at one step their answers by round and how many hints they have opened."""
+    """The rows of a class and a member, with the member's answers by round and number of opened hints at one step."""
 
     row: ClassRow
     member: MemberRow
@@ -25,7 +25,7 @@ class MemberRows(NamedTuple):
 
 
 def member_view(rows: MemberRows, lesson: Lesson, at: int, stands: Standing, truths: Truths) -> MemberView:
-    """Make the view of step `at`."""
+    """Make a student's view of step `at`."""
     row, member, answers, rungs = rows
     step, own = lesson.steps[at], answers.get(stands.round)
     is_revealed = stands.state == REVEALED

@@ -1,4 +1,4 @@
-"""Version counters of classes, cached for a quarter of a second however many screens ask."""
+"""Version counters of classes, read from the database at most once per quarter of a second."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ _MOST = 2_000  # classes that are remembered
 
 
 class News:
-    """Versions of classes. The counters are the database's own, so that two processes agree on them."""
+    """Cache of classes' versions. The counters are in the database, so that two processes agree on them."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store, self._clock = store, clock
@@ -27,7 +27,7 @@ class News:
         self._drops: Counter[int] = Counter()
 
     def version(self, class_id: int) -> ClassVersion | None:
-        """Return a class's version; None for a class that no longer exists. Raises StoreError."""
+        """Return a class's version; None if the class no longer exists. Raises StoreError if the database fails."""
         now = time.monotonic()
         with self._lock:
             asked, version = self._known.get(class_id, (float("-inf"), None))
@@ -46,7 +46,7 @@ class News:
         return version
 
     def forget(self, class_id: int) -> None:
-        """Drop a class's cached version: the next request reads the database."""
+        """Drop a class's cached version, so that the next request reads the database."""
         with self._lock:
             self._drops[class_id] += 1
             if class_id in self._known:

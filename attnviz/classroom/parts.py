@@ -1,4 +1,4 @@
-"""The parts that the students' and the teachers' side of a classroom share."""
+"""The objects that the students' and the teachers' functions of a classroom share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +12,10 @@ from attnviz.classroom.truths import Truths
 
 @dataclass(frozen=True)
 class ClassroomParts:
-    """`clock` gives seconds since 1970; `keep_days` is for how long a class is kept; `is_rehearsal` says that all
-    classes of the store are rehearsals.
+    """The objects of a classroom.
+
+    `clock` returns seconds since 1970, and `keep_days` is the number of days for which a class is kept. With
+    `is_rehearsal` all classes of the store are rehearsals.
     """
 
     store: Store

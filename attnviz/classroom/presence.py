@@ -1,5 +1,6 @@
-"""Presence of members, and their steps: each screen reports once a second, and the reports are written seldom, in
-one transaction.
+"""Which members are connected, and at which step.
+
+Each screen reports once a second. The reports are collected and written rarely, in one transaction.
 """
 
 import threading
@@ -21,7 +22,7 @@ _MOST = 50_000  # members that are remembered
 
 
 class MemberPlace(NamedTuple):
-    """A member of a class, and the step that their screen shows."""
+    """A member of a class, and the step that the member's screen shows."""
 
     member: int
     class_id: int
@@ -29,7 +30,7 @@ class MemberPlace(NamedTuple):
 
 
 class Presence:
-    """Reported screens, until they are written."""
+    """Collector of reports from members' screens, which are written to the database together."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self._store, self.clock = store, clock
@@ -39,7 +40,7 @@ class Presence:
         self._flushed = time.monotonic()
 
     def note(self, place: MemberPlace) -> None:
-        """Note a report of a member's screen."""
+        """Add a report from a member's screen."""
         now = self.clock()
         with self._lock:
             at, written = self._written.get(place.member, (-1, 0.0))
@@ -47,8 +48,10 @@ class Presence:
                 self._waiting[place.member] = place, now
 
     def flush(self, *, now: bool = False) -> None:
-        """Write the reports, unless the last write is recent (`now`: even then) or another thread is writing. Reports
-        that cannot be written are kept for the next time.
+        """Write the reports to the database, unless another thread is writing or the last write is recent.
+
+        With `now` they are written even after a recent write. Reports that cannot be written are kept for the next
+        call.
         """
         is_due = now or time.monotonic() - self._flushed >= _FLUSH
         if not is_due or not self._flushing.acquire(blocking=False):
@@ -80,8 +83,10 @@ class Presence:
 
     @staticmethod
     def _save(session: Session, moved: list[int], lines: list[dict[str, Any]]) -> None:
-        """Lock classes first, and both in order, as every transaction does. Members who have gone meanwhile stay
-        gone.
+        """Write the reports in `lines`, and count a change for the classes in `moved`.
+
+        Every transaction locks classes before members, and each in the order of their ids, so that none deadlock.
+        Members who were removed meanwhile are not restored.
         """
         if moved:
             session.execute(update(ClassRow).where(ClassRow.id.in_(moved)).values(news=ClassRow.news + 1))

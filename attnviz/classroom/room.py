@@ -1,7 +1,8 @@
-"""A classroom: students and teachers over one database. Knows no page.
+"""A classroom: all classes in one database, with functions for students and for teachers. Imports no page.
 
-Every refusal is a `ClassroomError`, one sentence to be shown as it is; a `ClassGoneError` among them says that there is
-no such class or member (any more), a `StoreError` that nothing was saved and the same call may be made again.
+Refused requests raise `ClassroomError`, whose message is one sentence to be shown. Its subclass `ClassGoneError` means
+that the class or member does not exist (any more), and `StoreError` that nothing was saved and the caller may try
+again.
 """
 
 import logging
@@ -28,16 +29,20 @@ _SWEEP = 3600.0  # seconds between two looks for classes whose time is over
 
 
 class Classroom:
-    """All classes of one database. Safe to be called from any thread; several processes may share a database."""
+    """All classes in one database.
+
+    Its methods may be called from any thread, and several processes may share a database.
+    """
 
     def __init__(
         self, address: str | None, run: RunPicture, *, take_turn: TakeTurn = lambda: None, keep_days: float = KEEP_DAYS,
         clock: Callable[[], float] = time.time,
     ) -> None:  # fmt: skip
-        """`address` is as `attnviz.classroom.storage.database` has it; with None all classes are rehearsals, in a
-        database in memory that is gone when this is closed. `run` and `take_turn` are as `Truths` has them.
+        """Open the database at `address`, whose forms are listed at `engine_of`.
 
-        Classes that have expired are deleted now and every hour. Raises ClassroomError.
+        With None all classes are rehearsals, in a database in memory that is deleted by `close`. `run` and `take_turn`
+        are passed to `Truths`. Expired classes are deleted now and every hour. Raises ClassroomError if the database
+        cannot be opened.
         """
         self._store, self._clock, self.keep_days = Store(address), clock, keep_days
         self._presence = Presence(self._store, clock)
@@ -51,7 +56,7 @@ class Classroom:
         threading.Thread(target=self._sweep_hourly, name="attnviz-classroom", daemon=True).start()
 
     def sweep(self) -> int:
-        """Delete expired classes, with members and answers; return their number. Raises StoreError."""
+        """Delete expired classes with their members and answers, and return how many. Raises StoreError."""
         deleted = self._store.write(self._delete_expired)
         self._store.forget_deleted()
         return deleted

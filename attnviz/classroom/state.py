@@ -1,4 +1,4 @@
-"""Views that pages of a class receive. Times are seconds since 1970 in UTC; steps count from 0."""
+"""The data that pages of a class receive. Times are in seconds since 1970 (UTC); steps count from 0."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,15 +15,17 @@ ROUNDS = (BEFORE, AFTER)
 
 @dataclass(frozen=True)
 class TeacherKey:
-    """The contents of a teacher's link. `secret` is the teacher's alone; the database has its hash only."""
+    """The contents of a teacher's link. Only the teacher has the `secret`; the database has its hash."""
 
     code: str
     secret: str
 
 
 class ClassVersion(NamedTuple):
-    """Counters of a class. `shared` counts what its students are shown, `news` everything else that its teacher is
-    shown; `here` is how many members are connected.
+    """Counters of a class.
+
+    `shared` counts changes that students can see, `news` other changes that the teacher can see, and `here` the
+    connected members.
     """
 
     shared: int
@@ -33,7 +35,7 @@ class ClassVersion(NamedTuple):
 
 @dataclass(frozen=True)
 class Joined:
-    """A new member: `token` is theirs alone, and brings them back from any tab; `nickname` is as it was saved."""
+    """A new member. Only the member has the `token`, with which any tab opens the seat; `nickname` is the saved one."""
 
     token: str
     nickname: str
@@ -42,8 +44,10 @@ class Joined:
 
 @dataclass(frozen=True)
 class Receipt:
-    """An answer that is saved. `given` is what stands in the database; `is_new` is False for an answer that was
-    saved before, by a call whose receipt was lost on the way, and may have been changed since.
+    """The receipt for a saved answer.
+
+    `given` is the answer in the database. `is_new` is False if an earlier call, whose receipt was lost, has already
+    saved the answer; it may have been changed since.
     """
 
     at: int
@@ -57,13 +61,13 @@ class Receipt:
 class MemberView:
     """A student's view of one step.
 
-    `step` is without what tells the answer until `is_revealed`: the question has no `right`, `measure` and `why`, its
-    options have no ranges. `link` is the step's picture, without its target while `question.cover` is "page". `given`
-    is the student's own answer of this round, `first` that of the first round; after a given answer that `is_final`,
-    the student saw the right answer. `truth` and `marked` (this round's score) are None until the reveal, and where
-    the model cannot run: `problem` then says why. In a class that `is_guided` the teacher chooses `at`; otherwise the
-    student does.
-    `ends` is when the teacher's timer is at 0, None without one.
+    Until `is_revealed`, nothing in `step` gives the answer away: the question has no `right`, `measure` and `why`, and
+    its options have no ranges. `link` is the step's picture, without its target while `question.cover` is "page".
+    `given` is the student's answer in this round, and `first` the one in the first round. `is_final` means that the
+    student has seen the right answer after answering, so the answer can no longer change. `truth` and `marked` (this
+    round's score) are None until the reveal, and if the model cannot run; `problem` then says why. If the class
+    `is_guided`, the teacher chooses the step `at`; otherwise the student does. `ends` is the time at which the
+    teacher's timer ends, or None.
     """
 
     code: str
@@ -94,20 +98,22 @@ class MemberView:
 
     @property
     def may_ask_hint(self) -> bool:
-        """Whether a hint is left to be opened, which is before the first answer."""
+        """Whether the student may open another hint, which is possible only before the first answer."""
         return self.may_answer and not self.has_answered and self.rungs < self.most_rungs
 
     @property
     def may_answer(self) -> bool:
-        """Whether an answer would be taken now, a first or a changed one."""
+        """Whether the class would accept a first or a changed answer now."""
         is_asked = self.step.question is not None and self.state == OPEN
         return is_asked and not (self.is_final or self.is_revealed or self.is_over)
 
 
 @dataclass(frozen=True)
 class MemberLine:
-    """A member as the teacher sees them. `at` is the step that their screen shows, `answered` the rounds of the
-    teacher's step that they have answered; `is_here` says that their screen reported in the last half minute.
+    """A member in the teacher's list.
+
+    `at` is the step that the member's screen shows, and `answered` has the rounds of the teacher's step that the member
+    has answered. `is_here` is True if the member's screen has reported within the last half minute.
     """
 
     id: int
@@ -120,8 +126,9 @@ class MemberLine:
 
 
 class WrittenText(NamedTuple):
-    """A text that a member wrote, without its author. It may hold anything: draw it as text. Only one that the
-    teacher picked may be shown to the class.
+    """A text that a member wrote, without the author's name.
+
+    It may contain anything, so draw it as plain text. The class may see it only if the teacher has picked it.
     """
 
     id: int
@@ -130,7 +137,7 @@ class WrittenText(NamedTuple):
 
 
 class BothRounds(NamedTuple):
-    """Of the members whose answer was scored in both rounds: how many they are, and how many were right in each."""
+    """The number of members whose answers were scored in both rounds, and how many of them were right in each."""
 
     members: int
     first: int
@@ -139,11 +146,12 @@ class BothRounds(NamedTuple):
 
 @dataclass(frozen=True)
 class RoundSummary:
-    """All answers of one step in one round. Which of the last six is filled depends on the question's kind.
+    """Summary of all answers to one step in one round.
 
-    `right` of `scored` answers are right, `mean_score` is from 0 to 1. `cells` counts how many chose a cell (row,
-    column), `row` is the mean of the distributions that were drawn, `options` counts for each option, `heads` for each
-    head, `numbers` holds every number, `texts` every text in order of time.
+    `right` of the `scored` answers are right; `mean_score` is from 0 to 1. The question's kind decides which of the
+    other fields is set: `cells` has the number of members who chose a cell (row, column), `row` the mean of the drawn
+    distributions, `options` and `heads` the counts per option and per head, `numbers` all numbers, and `texts` all
+    texts in order of time.
     """
 
     answered: int = 0
@@ -160,18 +168,18 @@ class RoundSummary:
 
     @property
     def share_right(self) -> float | None:
-        """The share of right answers, from 0 to 1; None where nothing was scored."""
+        """The share of right answers, from 0 to 1; None if no answer was scored."""
         return self.right / self.scored if self.scored else None
 
 
 @dataclass(frozen=True)
 class TeacherView:
-    """All that the teacher may see, of the class and of one step: the class's own, or any other that they look at.
+    """What the teacher may see about the class and about the step `at`, which need not be the class's current step.
 
-    `state` and `round` are those of step `at`; `class_at` is where the class is. `truth` is None for a step without a
-    question, and where it cannot be computed, which `problem` says in one sentence. `hinted` is how many members have
-    opened a hint to the step. `both` is None before two rounds have a scored answer of the same member. `ends` is when
-    the timer of the class's question is at 0, None without one.
+    `state` and `round` are those of step `at`; `class_at` is the class's current step. `truth` is None for a step
+    without a question, and if it cannot be computed; `problem` then says why. `hinted` is the number of members who
+    have opened a hint at the step. `both` is None unless a member has scored answers in both rounds. `ends` is the time
+    at which the timer of the class's question ends, or None.
     """
 
     code: str

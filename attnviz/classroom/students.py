@@ -1,4 +1,4 @@
-"""The students' side of a class. A student is identified by a bearer token."""
+"""The functions of a class for students. A student is identified by a bearer token."""
 
 import json
 import threading
@@ -39,7 +39,7 @@ _REMEMBERED = 50_000  # tokens
 
 
 class Students:
-    """The students' side of all classes. Every refusal is a ClassroomError."""
+    """The functions of all classes for students. They raise ClassroomError for what they refuse."""
 
     def __init__(self, parts: ClassroomParts) -> None:
         self._parts = parts
@@ -47,8 +47,10 @@ class Students:
         self._places: dict[bytes, MemberPlace] = {}
 
     def join(self, code: str, nickname: str, *, address: str = "") -> Joined:
-        """Add a member. Spaces, hyphens and small letters in the code do not matter; `address` is the student's
-        network address. A class without nicknames gives a number instead.
+        """Add a member to the class with this code, and return the new member.
+
+        Spaces, hyphens and small letters in the code do not matter. `address` is the student's network address. A class
+        without nicknames gives the student a number instead.
         """
         fair = self._parts.fair
         fair.require_a_try(address)
@@ -72,8 +74,9 @@ class Students:
         return Joined(token, name, read)
 
     def language(self, code: str, *, address: str = "") -> str:
-        """Look up the language of a class's lesson, which the form that joins it is in. A wrong code counts as a try
-        to join, so that this is no way to search for codes.
+        """Return the language of a class's lesson, in which the form to join is shown.
+
+        A wrong code counts as an attempt to join, so that nobody can search for codes with this function.
         """
         self._parts.fair.require_a_try(address)
         try:
@@ -84,7 +87,7 @@ class Students:
             raise
 
     def heartbeat(self, token: str) -> ClassVersion:
-        """Report a student's screen, once a second, and return the class's version. Writes seldom."""
+        """Report that a student's screen is open, and return the class's version. Screens call this once a second."""
         place = self._places.get(hash_token(token)) or self._find_place(token)
         self._parts.presence.note(place)
         self._parts.presence.flush()  # here, for a teacher's screen is not to wait while it is written
@@ -95,7 +98,10 @@ class Students:
         return version
 
     def view(self, token: str, at: int | None = None) -> MemberView:
-        """Return a student's view. In a class that walks alone `at` is the step that they go to; None stays."""
+        """Return a student's view.
+
+        If everybody works alone, `at` is the step that the student opens; None is the last one.
+        """
 
         def find(session: Session) -> tuple[MemberRows, Lesson, int, Standing]:
             member, row = member_by_token(session, token, self._parts.clock())
@@ -110,7 +116,10 @@ class Students:
         return member_view(rows, lesson, here, stands, self._parts.truths)
 
     def picture(self, token: str) -> LinkedPicture | None:
-        """Return the run of the student's step, for the server alone: it holds the right answer."""
+        """Return the run of the student's step.
+
+        It contains the right answer, so it must not reach the browser as it is.
+        """
 
         def find(session: Session) -> tuple[Lesson, int]:
             member, row = member_by_token(session, token, self._parts.clock())
@@ -120,10 +129,10 @@ class Students:
         return self._parts.truths.picture(*self._parts.store.read(find))
 
     def answer(self, token: str, at: int, given: Any, *, in_round: str, client_id: str) -> Receipt:
-        """Save an answer to step `at` and the round that the student was asked in, on the disk.
+        """Save an answer to step `at`, in the round in which the student was asked.
 
-        `given` is as `attnviz.lessons.scoring` has it. Another `client_id` changes the answer, as long as the step
-        takes answers and does not show the right answer; the same `client_id` again changes nothing.
+        `given` has the form of an answer in `attnviz.lessons.scoring`. With another `client_id` the answer is changed,
+        as long as the step takes answers and does not show the right one. The same `client_id` changes nothing.
         """
         code, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         question = lesson.questions.get(at)
@@ -140,14 +149,14 @@ class Students:
         return self._save(token, answer)
 
     def skip(self, token: str, at: int) -> Receipt:
-        """Reveal the right answer without a guess, in a class that walks alone; it is counted."""
+        """Skip the question of step `at`, which shows its right answer, if everybody works alone. Skips are counted."""
         _, lesson = self._parts.store.read(lambda session: self._lesson_of(session, token))
         if at not in lesson.questions:
             raise ClassroomError(Translatable("This step has no question."))
         return self._save(token, AnswerRow(step=at, round=BEFORE, client_id="", score=None, given=encode_answer(None)))
 
     def hint(self, token: str, at: int) -> None:
-        """Open the next hint to step `at`, if there is one, before it is answered. It is counted."""
+        """Open the next hint at step `at`, if there is one and the step is not answered yet. Hints are counted."""
 
         def open_hint(session: Session) -> int:
             member, row = member_by_token(session, token, self._parts.clock(), lock=True)
@@ -170,7 +179,7 @@ class Students:
         self._parts.news.forget(self._parts.store.write(open_hint))
 
     def leave(self, token: str) -> None:
-        """Retire a student's token. Their answers stay with the class."""
+        """Invalidate a student's token. The student's answers stay in the class."""
 
         def leave(session: Session) -> int:
             member, row = member_by_token(session, token, self._parts.clock(), lock=True)
@@ -185,7 +194,7 @@ class Students:
         return unpack_lesson(class_by_code(session, code, self._parts.clock()).material).language
 
     def _new_member(self, session: Session, code: str, nickname: str, token: str) -> tuple[int, str]:
-        """Add a member's row; return the class's number, and the nickname as it was saved."""
+        """Add a member's row, and return the class's id and the saved nickname."""
         now = self._parts.clock()
         row = class_by_code(session, code, now, lock=True)
         if saved := session.scalar(select(MemberRow.nickname).where(MemberRow.token == hash_token(token))):
@@ -232,7 +241,7 @@ class Students:
         return place
 
     def _last_step(self, token: str, member: MemberRow) -> int:
-        """Return the step that a student's screen showed last, which the database may not know yet."""
+        """Return the step that a student's screen showed last, which may not be in the database yet."""
         place = self._places.get(hash_token(token))
         return place.at if place else member.step
 
@@ -242,6 +251,6 @@ class Students:
 
 
 def _free_name(session: Session, row: ClassRow) -> str:
-    """Return the first unused name with a number."""
+    """Return the first unused name “Student 1”, “Student 2” and so on."""
     taken = set(session.scalars(select(MemberRow.nickname).where(MemberRow.class_id == row.id)))
     return next(name for number in range(1, MOST_MEMBERS + 2) if (name := f"Student {number}") not in taken)

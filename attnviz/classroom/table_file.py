@@ -1,4 +1,4 @@
-"""A class's answers as CSV files: a line an answer, and a line a student for a gradebook."""
+"""A class's answers as CSV files: one with a line per answer, and one with a line per student for a gradebook."""
 
 import csv
 import io
@@ -27,9 +27,10 @@ GRADES = ("user", "grade", "answered", "asked", "right", "mean score")
 
 @dataclass(frozen=True)
 class AnswerLine:
-    """A student and a step, counted from 0: the answer `given` (None: skipped) and its score (None: not scored),
-    the number of opened hints, and when it was saved; `round` is "" and `saved` None where the student did not
-    answer.
+    """A line for a student and a step, counted from 0.
+
+    It has the answer `given` (None if skipped), its score (None if not scored), the number of opened hints, and when
+    the answer was saved. If the student did not answer, `round` is "" and `saved` is None.
     """
 
     nickname: str
@@ -43,14 +44,14 @@ class AnswerLine:
 
 @dataclass(frozen=True)
 class AxisTexts:
-    """The tokens of a step's map along its rows and its keys, as its page shows them."""
+    """The tokens along the rows and the keys of a step's map, as the page shows them."""
 
     rows: Sequence[str] = ()
     keys: Sequence[str] = ()
 
 
 def axis_texts(truths: Truths, lesson: Lesson, at: int) -> AxisTexts:
-    """Return the tokens of a step's map; none where the model cannot be run any more."""
+    """Return the tokens of a step's map; empty lists if the model can no longer be run."""
     try:
         shown = truths.picture(lesson, at)
     except ClassroomError:
@@ -61,8 +62,9 @@ def axis_texts(truths: Truths, lesson: Lesson, at: int) -> AxisTexts:
 
 
 def read_lines(session: Session, row: ClassRow, lesson: Lesson) -> tuple[list[AnswerLine], list[int]]:
-    """Read answers and missing ones by step, and the steps that were asked: those that a guided class has been at, else
-    all.
+    """Return the lines of all given and missing answers, and the steps that were asked.
+
+    A guided class was asked the steps that it has visited; a class in which everybody works alone was asked all steps.
     """
     members = session.scalars(select(MemberRow).where(MemberRow.class_id == row.id).order_by(MemberRow.id)).all()
     answers = session.scalars(
@@ -83,7 +85,7 @@ def read_lines(session: Session, row: ClassRow, lesson: Lesson) -> tuple[list[An
 def _lines_of_step(
     at: int, members: Sequence[MemberRow], answers: Sequence[AnswerRow], rungs: Mapping[tuple[int, int], int]
 ) -> list[AnswerLine]:
-    """Return the answers to a step as they were saved, and then the members who gave none."""
+    """Return the lines of a step: its answers in the order in which they were saved, then the members without one."""
     names = {member.id: member.nickname for member in members}
     lines = [
         AnswerLine(
@@ -99,18 +101,18 @@ def _lines_of_step(
 
 
 def answers_file(lesson: Lesson, lines: Iterable[AnswerLine], axes: Mapping[int, AxisTexts]) -> bytes:
-    """Write a line for each answer, and one for each student who did not answer. `axes` has the tokens of steps,
-    where known.
+    """Return a CSV file with a line for each answer, and for each student who did not answer.
+
+    `axes` has the tokens of the steps' maps, by step, as far as they are known.
     """
     return _file(COLUMNS, (_cells(lesson, line, axes.get(line.at, AxisTexts())) for line in lines))
 
 
 def grades_file(lines: Sequence[AnswerLine], scored: Iterable[int]) -> bytes:
-    """Write a line for each student, for a gradebook: `grade` is 100 times the sum of the scores over the number of
-    `scored` steps.
+    """Return a CSV file for a gradebook, with a line for each student.
 
-    Of two rounds the last answer counts; a step that was skipped or not answered counts 0 for the grade, and is left
-    out of `mean score`.
+    `grade` is 100 times the sum of the scores divided by the number of `scored` steps. If there were two rounds, the
+    last answer counts. A step that was skipped or not answered counts 0 in the grade, and is left out of `mean score`.
     """
     asked = set(scored)
     found: dict[str, dict[int, AnswerLine]] = {}
@@ -142,7 +144,7 @@ def _cells(lesson: Lesson, line: AnswerLine, axes: AxisTexts) -> tuple[Any, ...]
 
 
 def _cell_text(question: Question, given: Any, axes: AxisTexts) -> str | float:
-    """Return an answer as a table's reader sees it: numbers stay numbers, positions have their token beside them."""
+    """Format an answer for a cell of the table. Numbers stay numbers, and positions are followed by their token."""
     if question.kind == CELL:
         cells = (f"row {_label(row, axes.rows)}, key {_label(col, axes.keys)}" for row, col in given)
         return "; ".join(cells)
@@ -158,7 +160,10 @@ def _cell_text(question: Question, given: Any, axes: AxisTexts) -> str | float:
 
 
 def _print_weights(weights: Sequence[float]) -> list[str]:
-    """Print weights of a row with four digits, so that their printed sum is 1: those cut off most are rounded up."""
+    """Format the weights of a row with four digits so that the printed weights add up to 1.
+
+    All weights are rounded down; then those with the largest remainders are rounded up.
+    """
     units = [weight * 10_000 for weight in weights]
     whole = [int(one) for one in units]
     by_rest = sorted(range(len(units)), key=lambda at: whole[at] - units[at])
@@ -172,7 +177,10 @@ def _label(at: int, texts: Sequence[str]) -> str:
 
 
 def _file(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    """Encode rows as UTF-8 with a byte order mark, by which a spreadsheet knows it; no cell is read as a formula."""
+    """Encode rows as a CSV file in UTF-8 with a byte order mark, by which spreadsheets recognize the encoding.
+
+    Texts are escaped so that no spreadsheet reads one as a formula.
+    """
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(columns)

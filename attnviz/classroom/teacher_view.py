@@ -1,4 +1,4 @@
-"""A teacher's view, made from rows."""
+"""A teacher's view, made from database rows."""
 
 import json
 from collections import Counter
@@ -27,8 +27,10 @@ from attnviz.lessons.scoring import AnswerScore, Truth, normalise
 
 @dataclass(frozen=True)
 class TeacherRows:
-    """A class, one of its steps, its members, their answers to that step in order of time, and the number of
-    members who have opened a hint to it.
+    """The rows of a class and one of its steps.
+
+    These are its members, their answers to that step in order of time, and the number of members who have opened a hint
+    there.
     """
 
     row: ClassRow
@@ -40,7 +42,7 @@ class TeacherRows:
 
 
 def teacher_view(rows: TeacherRows, truths: Truths, now: float) -> TeacherView:
-    """Make the view at a time."""
+    """Make the teacher's view at the time `now`, in seconds since 1970."""
     row, step = rows.row, rows.step
     truth, problem = _truth(rows, truths)
     return TeacherView(
@@ -104,8 +106,8 @@ def _both_rounds(answers: tuple[AnswerRow, ...]) -> BothRounds | None:
 
 @dataclass(frozen=True)
 class Answered:
-    """One answer: its number, `given` (None where it was skipped), its score (None where nothing is scored), and
-    whether the class may see it.
+    """One answer: its id, `given` (None if skipped), its score (None if not scored), and whether the class may
+    see it.
     """
 
     id: int
@@ -115,7 +117,7 @@ class Answered:
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer counts as right, as in a lesson."""
+        """Whether the answer counts as right, by the same rule as in a lesson."""
         return AnswerScore(self.score).is_right
 
 
@@ -160,8 +162,9 @@ def _summarize_kind(question: Question, given: Sequence[Answered]) -> dict[str, 
 
 
 def _mean(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:
-    """Return the mean distribution. After an upgrade a model may cut a sentence otherwise: rows of the usual length
-    count.
+    """Return the mean of drawn distributions.
+
+    After an upgrade the model may tokenize the sentence differently, so only rows of the most frequent length count.
     """
     if not rows:
         return ()

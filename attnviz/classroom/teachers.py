@@ -1,4 +1,4 @@
-"""The teachers' side of a class. A teacher is identified by the link's secret; the database has its hash alone."""
+"""The functions of a class for its teacher, who is identified by the link's secret. The database has only its hash."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ _SHOWN = "The right answer to this step has been shown: nobody can answer it any
 
 
 class Teachers:
-    """The teachers' side of all classes. Every refusal is a ClassroomError."""
+    """The functions of all classes for teachers. They raise ClassroomError for what they refuse."""
 
     def __init__(self, parts: ClassroomParts) -> None:
         self._parts = parts
@@ -43,11 +43,11 @@ class Teachers:
             return key
 
     def ask_the_room(self, question: Question, link: Link | None, *, address: str = "") -> TeacherKey:
-        """Start a class on a single question about the picture that a link shows."""
+        """Start a class with a single question about the picture of a link."""
         return self.start(single_question_lesson(question, link), address=address)
 
     def version(self, key: TeacherKey) -> ClassVersion:
-        """Return a class's version: cheap, to be asked once a second."""
+        """Return a class's version. This is cheap, since screens call it once a second."""
         if key not in self._ids:
             found = self._parts.store.read(lambda session: class_by_key(session, key, self._parts.clock()).id)
             self._ids = {**self._ids, key: found} if len(self._ids) < MOST_CLASSES else {key: found}
@@ -58,7 +58,7 @@ class Teachers:
         return version
 
     def view(self, key: TeacherKey, at: int | None = None) -> TeacherView:
-        """Return the teacher's view of step `at`; None is the class's own step."""
+        """Return the teacher's view of step `at`, by default the class's current step."""
 
         def read_rows(session: Session) -> TeacherRows:
             row = class_by_key(session, key, self._parts.clock())
@@ -74,9 +74,10 @@ class Teachers:
         return teacher_view(self._parts.store.read(read_rows), self._parts.truths, self._parts.clock())
 
     def go(self, key: TeacherKey, at: int) -> None:
-        """Move the class to a step. One that asks a question stays closed until `open`, so that the teacher sees the
-        question before the class does; a step without one is open at once. A step that the class has visited before
-        stays as the class left it.
+        """Move the class to a step.
+
+        A step with a question stays closed until `open` is called, so that the teacher sees the question before the
+        class does. A step without a question is open at once. A step that the class has visited before keeps its state.
         """
 
         def change(session: Session, row: ClassRow) -> None:
@@ -90,15 +91,18 @@ class Teachers:
         self._change(key, change)
 
     def open(self, key: TeacherKey) -> None:
-        """Open the class's step for answers. Refused once it is revealed."""
+        """Open the class's step for answers. Raises ClassroomError if the answer is revealed already."""
         self._change(key, lambda session, row: _set_state(row, _require_unrevealed(session, row), OPEN))
 
     def close(self, key: TeacherKey) -> None:
-        """Close the class's step. Refused once it is revealed."""
+        """Close the class's step. Raises ClassroomError if the answer is revealed already."""
         self._change(key, lambda session, row: _set_state(row, _require_unrevealed(session, row), CLOSED))
 
     def set_timer(self, key: TeacherKey, *, minutes: float | None) -> None:
-        """Count down for the open question, anew; None takes the timer away. At 0 nothing closes by itself."""
+        """Start the timer of the open question again with this many minutes; None removes it.
+
+        Nothing happens when it ends.
+        """
 
         def change(session: Session, row: ClassRow) -> None:
             is_open = row.is_guided and not row.is_over and _current_step(session, row).state == OPEN
@@ -109,7 +113,7 @@ class Teachers:
         self._change(key, change)
 
     def ask_again(self, key: TeacherKey) -> None:
-        """Open a second round, after the explanation. Refused once it is revealed."""
+        """Open a second round after the explanation. Raises ClassroomError if the answer is revealed already."""
 
         def change(session: Session, row: ClassRow) -> None:
             step = _require_unrevealed(session, row)
@@ -123,8 +127,9 @@ class Teachers:
         self._change(key, lambda session, row: _set_state(row, _current_step(session, row), REVEALED))
 
     def guide(self, key: TeacherKey, *, is_guided: bool) -> None:
-        """Walk together, or let each student walk alone and see the right answer after each own answer, also after
-        those that were given before.
+        """Let the class go through the steps together, or let everybody work alone.
+
+        Students who work alone see the right answer after each of their own answers, including earlier ones.
         """
 
         def change(session: Session, row: ClassRow) -> None:
@@ -135,7 +140,10 @@ class Teachers:
         self._change(key, change)
 
     def set_anonymous(self, key: TeacherKey, *, is_anonymous: bool) -> None:
-        """Take no nicknames: each student gets a number. Refused once a student has joined."""
+        """Choose whether each student gets a number instead of a nickname.
+
+        Raises ClassroomError if a student has joined already.
+        """
 
         def change(session: Session, row: ClassRow) -> None:
             if session.scalar(select(MemberRow.id).where(MemberRow.class_id == row.id).limit(1)):
@@ -145,7 +153,7 @@ class Teachers:
         self._change(key, change)
 
     def pick(self, key: TeacherKey, answer: int, *, is_picked: bool) -> None:
-        """Let the class see a text that a student wrote, or no longer."""
+        """Choose whether the class may see a text that a student wrote."""
 
         def change(session: Session, row: ClassRow) -> None:
             found = session.get(AnswerRow, answer)
@@ -156,7 +164,7 @@ class Teachers:
         self._change(key, change)
 
     def remove(self, key: TeacherKey, member: int) -> None:
-        """Remove a member with their answers."""
+        """Remove a member together with the member's answers."""
 
         def change(session: Session, row: ClassRow) -> None:
             session.execute(delete(MemberRow).where(MemberRow.class_id == row.id, MemberRow.id == member))
@@ -165,7 +173,7 @@ class Teachers:
         self._parts.store.forget_deleted()
 
     def end(self, key: TeacherKey) -> None:
-        """End the class: it takes no more answers and members, and can be seen until it expires."""
+        """End the class. It accepts no more answers and members, and can be viewed until it expires."""
 
         def change(session: Session, row: ClassRow) -> None:
             row.is_over, row.ends = True, None
@@ -173,18 +181,20 @@ class Teachers:
         self._change(key, change)
 
     def answers_csv(self, key: TeacherKey) -> bytes:
-        """Write a CSV line for every answer, and one for each student who did not answer a step that was asked."""
+        """Return a CSV file with a line for every answer, and for each student who did not answer a step that
+        was asked.
+        """
         lesson, lines, _ = self._answer_lines(key)
         mapped = {line.at for line in lines if line.saved is not None and lesson.questions[line.at].kind in (CELL, ROW)}
         return answers_file(lesson, lines, {at: axis_texts(self._parts.truths, lesson, at) for at in mapped})
 
     def grades_csv(self, key: TeacherKey) -> bytes:
-        """Write a CSV line for each student, as a gradebook reads it: user, grade from 0 to 100, and its parts."""
+        """Return a CSV file for a gradebook, with a line per student: user, grade from 0 to 100, and its parts."""
         lesson, lines, asked = self._answer_lines(key)
         return grades_file(lines, [at for at in asked if lesson.questions[at].kind != TEXT])
 
     def _answer_lines(self, key: TeacherKey) -> tuple[Lesson, list[AnswerLine], list[int]]:
-        """Read the lesson, the lines of its answers, and the steps that were asked."""
+        """Return the lesson, the lines of all given and missing answers, and the steps that were asked."""
         if self._parts.is_rehearsal:
             raise ClassroomError("The students of a rehearsal are invented: there is no file of their answers.")
 
@@ -196,7 +206,7 @@ class Teachers:
         return self._parts.store.read(find)
 
     def purge(self, key: TeacherKey) -> None:
-        """Delete the class, its members and answers, now."""
+        """Delete the class with its members and answers at once."""
 
         def forget(session: Session) -> int:
             row = class_by_key(session, key, self._parts.clock(), lock=True)
@@ -218,7 +228,7 @@ class Teachers:
         )  # fmt: skip
 
     def _change(self, key: TeacherKey, change: Callable[[Session, ClassRow], None]) -> None:
-        """Change what students see."""
+        """Apply `change` to the class's row in a transaction, and count it as a change that students can see."""
 
         def work(session: Session) -> int:
             row = class_by_key(session, key, self._parts.clock(), lock=True)
@@ -230,7 +240,7 @@ class Teachers:
 
 
 def _current_step(session: Session, row: ClassRow) -> ClassStepRow:
-    """Return the row of the step that the class is at, added to the session."""
+    """Return the row of the class's current step, and add it to the session."""
     step = step_of(session, row, row.step)
     session.add(step)
     return step
@@ -244,5 +254,5 @@ def _require_unrevealed(session: Session, row: ClassRow) -> ClassStepRow:
 
 
 def _set_state(row: ClassRow, step: ClassStepRow, state: str) -> None:
-    """Set a step's state; the timer, which belongs to the question as it was opened, ends."""
+    """Set a step's state, and remove the class's timer, which is valid only while the question is open."""
     step.state, row.ends = state, None

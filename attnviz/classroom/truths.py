@@ -1,4 +1,4 @@
-"""Right answers of a class, computed from the model's run, each step once for all who answer."""
+"""Right answers of a class, computed from the model's run once per step for all members."""
 
 import threading
 from collections import OrderedDict
@@ -18,12 +18,13 @@ _MOST = 512  # steps of all classes
 
 
 class Truths:
-    """Answers of steps, by class and step."""
+    """Cache of right answers, by class and step."""
 
     def __init__(self, run: RunPicture, take_turn: TakeTurn = lambda: None) -> None:
-        """`run` gives a link's run, or None for no link and for a page that runs nothing.
+        """Make an empty cache.
 
-        `take_turn` waits until this thread may compute; it raises ValueError where it may not.
+        `run` returns the run of a link, or None without a link and for a page that runs no model. `take_turn` waits
+        until this thread may compute, and raises ValueError if it may not.
         """
         self._run, self._take_turn = run, take_turn
         self._lock = threading.Lock()
@@ -31,7 +32,7 @@ class Truths:
         self._computing: dict[tuple[str, int], threading.Lock] = {}
 
     def answer(self, code: str, lesson: Lesson, at: int) -> Truth:
-        """Return the right answer of a step with a question. Raises ClassroomError where it cannot be computed."""
+        """Return the right answer to the question of a step. Raises ClassroomError if it cannot be computed."""
         key = code, at
         with self._lock:
             computing, is_found = self._computing.setdefault(key, threading.Lock()), key in self._found
@@ -43,7 +44,7 @@ class Truths:
             return self._found[key]
 
     def picture(self, lesson: Lesson, at: int) -> LinkedPicture | None:
-        """Run a step's link. Raises ClassroomError."""
+        """Return the run of a step's link. Raises ClassroomError if the run is refused."""
         try:
             return self._run(lesson.picture(at))
         except ValueError as error:

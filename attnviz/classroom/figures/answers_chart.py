@@ -1,6 +1,7 @@
-"""Answers of a class, drawn large enough for the last row of a room: on the map, beside the model's row, as bars and as
-dots, and all of these on a projector. Every text is escaped here; shape or pattern, not colour alone, marks the right
-answer.
+"""Charts of a class's answers, large enough for the last row of a room.
+
+The answers are drawn on the map, beside the model's row, as bars, or as dots. All texts are escaped here. The right
+answer is marked by a shape or a pattern and not by colour alone.
 """
 
 import math
@@ -70,7 +71,10 @@ def clicks_on_map(
 
 
 def _frames(cells: Sequence[Cell], ink: str, width: int) -> go.Scatter:
-    """Draw a frame round each cell. Two inks, one on the other, are visible on any cell."""
+    """Draw a frame around each cell.
+
+    Callers draw two frames of different colour, so that one is visible on any cell.
+    """
     x: list[float | None] = []
     y: list[float | None] = []
     for row, col in cells:
@@ -108,7 +112,7 @@ def _upright(weights: Sequence[float], name: str, marker: dict) -> go.Bar:
 
 
 def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | None, *, theme: str) -> go.Figure:
-    """Draw a bar for each option with its count and share; a tick marks the right one, too."""
+    """Draw a bar for each option with its count and share. The right option also has a tick."""
     look, total = colour.theme(theme), max(1, sum(counts))
     names = [
         "<br>".join(map(escape_for_plotly, wrap(option, _WIDEST, max_lines=_MOST_LINES, placeholder=" …")))
@@ -139,9 +143,9 @@ def bars_of_choices(options: Sequence[str], counts: Sequence[int], right: int | 
 
 
 def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit: str, theme: str) -> go.Figure:
-    """Draw every number as a dot, equal ones stacked, and the right one as a line.
+    """Draw every answered number as a dot on an axis, equal numbers stacked, and the right number as a line.
 
-    A number far off is a triangle at the end of the line; hovering shows its value.
+    A number outside the axis is a triangle at its end; hovering shows the value.
     """
     look = colour.theme(theme)
     low, high = _span(values, right, within)
@@ -171,7 +175,7 @@ def dots_on_a_line(values: Sequence[float], right: float, within: float, *, unit
 
 
 def _span(values: Sequence[float], right: float, within: float) -> tuple[float, float]:
-    """Compute the ends of the line: the middle half of the answers and the right one have most of it."""
+    """Compute the ends of the axis, so that the right number and the answers near it use most of its length."""
     away = float(np.median(np.abs(np.array(values) - right))) if values else 0.0
     reach = max(4 * away, 4 * within, 0.1 * abs(right), 1e-9)
     near = [value for value in values if abs(value - right) <= reach] + [right]
@@ -180,7 +184,7 @@ def _span(values: Sequence[float], right: float, within: float) -> tuple[float, 
 
 
 def _stack_dots(values: Sequence[float], low: float, high: float) -> tuple[list[float], list[int], list[str]]:
-    """Compute the place of each dot, its height on the others, and its shape."""
+    """Compute each dot's position on the axis, its height on a stack of equal dots, and its symbol."""
     seen: Counter[int] = Counter()
     x, y, symbols = [], [], []
     for value in values:
@@ -194,19 +198,19 @@ def _stack_dots(values: Sequence[float], low: float, high: float) -> tuple[list[
 
 
 def _hatching(shape: str | list[str]) -> dict[str, Any]:
-    """Make white lines over a bar's colour."""
+    """Return Plotly's settings for a pattern of white lines over a bar's colour."""
     return {"shape": shape, "fillmode": "overlay", "fgcolor": "#ffffff", "fgopacity": 0.55, "solidity": 0.2}
 
 
 def _style_large(figure: go.Figure, look: colour.Theme) -> go.Figure:
-    """Style a figure without a title: the question stands above the picture, and below it in a file."""
+    """Style a figure without a title, since the page shows the question above it, and a saved file below it."""
     return style_figure(figure, "", look).update_layout(font_size=LETTERS, margin={"t": 20, "b": 50})
 
 
 def enlarge_for_projector(figure: go.Figure) -> go.Figure:
-    """Give a figure letters that the last row can read, and the height of its place.
+    """Give a figure letters that the last row of a room can read, and let it fill its container.
 
-    Present (attnviz/app/widgets/screen) magnifies it half again or more.
+    *Present* (attnviz/app/widgets/screen) enlarges the figure further by at least a half.
     """
     figure.update_layout(height=None, font_size=PROJECTED_LETTERS)
     parts: Any = figure.data
@@ -218,7 +222,7 @@ def enlarge_for_projector(figure: go.Figure) -> go.Figure:
 
 
 def _fit_keys(figure: go.Figure) -> None:
-    """Slant the names of keys where they would overlap side by side, and make them small enough for their places."""
+    """Slant and shrink the names of the keys if they would overlap otherwise."""
     layout: Any = figure.layout
     names = [re.sub(r"&\S+?;", "x", name) for name in layout.xaxis.ticktext]
     place = _WIDE / max(1, len(names))
@@ -228,7 +232,7 @@ def _fit_keys(figure: go.Figure) -> None:
 
 
 def _enlarge_map(figure: go.Figure, parts: Any) -> go.Figure:
-    """Fill the place with cells, square or not; the head's name moves to the axis of the keys."""
+    """Let a map's cells fill the figure, square or not, and move the head's name to the axis of the keys."""
     cells = parts[0]
     layout: Any = figure.layout
     keys = f"{layout.title.text} · {layout.xaxis.title.text}"

@@ -1,4 +1,4 @@
-"""The part of a student's panel that takes an answer: its controls, the button, and the answer's way into the class."""
+"""The part of a student's panel that takes an answer: the controls, the button, and saving the answer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,9 @@ _Place = tuple[str, int, str]
 
 
 def draw_answer(own: Seat) -> None:
-    """Draw the part of the panel that an answer changes, in a fragment: the rest of the page does not run for it."""
+    """Draw the part of the panel that changes with an answer, as a fragment, so that the rest of the page does
+    not rerun.
+    """
     found, now = following.view(), open_lesson()
     if not isinstance(found, MemberView) or now is None or now.question is None or st.session_state[IS_MORE]:
         st.rerun()
@@ -73,7 +75,7 @@ def _ask(own: Seat, found: MemberView, now: OpenedLesson, question: Question, sh
 
 
 def _is_in(found: MemberView, question: Question, shown: LinkedPicture | None, further: str) -> None:
-    """Show the answer that counts by now, and what can be done."""
+    """Show the saved answer, followed by the sentence `further` on what the student can do next."""
     then = translate(further)
     if found.is_skipped:
         st.info(f"{phrase('You skipped this question.')} {then}", icon=":material/skip_next:")
@@ -96,7 +98,7 @@ def _submit(own: Seat, found: MemberView, now: OpenedLesson, question: Question)
 
 
 def _hint(own: Seat, at: int) -> None:
-    """Open the next hint, which is sent only now."""
+    """Open the next hint. Its text is not sent to the browser before."""
     _reveal_more(lambda: room().students.hint(own.token, at))
 
 
@@ -105,7 +107,7 @@ def _skip(own: Seat, at: int) -> None:
 
 
 def _reveal_more(act: Callable[[], object]) -> None:
-    """Reveal more of the step; a refusal is shown."""
+    """Call `act`, which reveals more of the step, and let the whole page run again. A refusal is shown on the page."""
     st.session_state[IS_MORE] = True
     try:
         act()
@@ -114,10 +116,10 @@ def _reveal_more(act: Callable[[], object]) -> None:
 
 
 def _hand_in(own: Seat, found: MemberView, given: Any) -> Receipt | None:
-    """Save the answer; None where it is refused.
+    """Save the answer, and return the receipt; None if the answer was refused.
 
-    It has one client id until it is taken: handed in again after a fault, it counts once. Another answer has another
-    id, for it takes the place of one that may have been saved after all.
+    An answer keeps its client id until it is saved, so that it counts once if it is submitted again after an error.
+    A different answer gets a new id, because it replaces one that may have been saved despite the error.
     """
     place = _place(own, found)
     st.session_state[_SAID] = place, ""
@@ -134,13 +136,11 @@ def _hand_in(own: Seat, found: MemberView, given: Any) -> Receipt | None:
 
 
 def _refusal(own: Seat, found: MemberView) -> str:
-    """Return why the last answer to this question was refused, "" where it was not; a refusal of a former step or
-    round does not count.
-    """
+    """Return the reason why the last answer to this question, in this round, was refused; "" if it was not."""
     place, said = st.session_state.get(_SAID, (None, ""))
     return said if place == _place(own, found) else ""
 
 
 def _place(own: Seat, found: MemberView) -> _Place:
-    """Return the identity of the question: the class, its step and its round."""
+    """Return what identifies the open question: the class, its step and its round."""
     return own.code, found.at, found.round

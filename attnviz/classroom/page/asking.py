@@ -1,4 +1,4 @@
-"""Ask the room: a class on a single question about the page's picture."""
+"""The form *Ask the room*, which starts a class with a single question about the page's picture."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ _ROWS = (CELL, ROW, TOKEN)
 
 
 def draw_form(page: str, query: str) -> None:
-    """Draw the form of the question; a mistake is shown below, and what was typed stays."""
+    """Draw the form for the question. A mistake is shown below the form, and typed texts stay."""
     link = Link(page, dict(parse_qsl(query)))
     st.markdown("One question about the picture on this page. Students join with a code and answer on their phones.")
     try:
@@ -54,7 +54,7 @@ def draw_form(page: str, query: str) -> None:
 
 
 def _fields(kind: str, shown: LinkedPicture | None) -> dict[str, Any]:
-    """Draw the further fields of this kind of question; return their values."""
+    """Draw the additional fields of a kind of question, and return their values by name."""
     found: dict[str, Any] = {}
     if kind in _ROWS and shown is not None:
         found |= _row(shown, may_be_none=kind == CELL)
@@ -125,7 +125,10 @@ def _start(link: Link, said: Mapping[str, Any], shown: LinkedPicture | None) -> 
 
 
 def _question(said: Mapping[str, Any], shown: LinkedPicture | None) -> Question:
-    """Return the question, whose answer the picture has. Raises ValueError with one sentence."""
+    """Make the question from the form's values, and check that its answer can be computed from the picture.
+
+    Raises ValueError if a value is wrong, or if the picture has no answer.
+    """
     from attnviz.lessons.answers import truth_of
     from attnviz.lessons.block import question_of
     from attnviz.lessons.faults import LessonError
@@ -140,7 +143,7 @@ def _question(said: Mapping[str, Any], shown: LinkedPicture | None) -> Question:
 
 
 def _require_all(said: Mapping[str, Any]) -> None:
-    """Raise ValueError with one sentence for what is not filled in."""
+    """Raise ValueError if a required field of the form is empty."""
     if not said["ask"]:
         raise ValueError("Type the question first.")
     if "options" in said and not 2 <= len(said["options"]) <= _MOST_OPTIONS:

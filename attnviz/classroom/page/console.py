@@ -1,4 +1,4 @@
-"""The teacher's screen: the question, its answers once they are revealed, the members, and the end."""
+"""The teacher's screen: the question, the answers once they are revealed, the members, and the end of the class."""
 
 import html
 
@@ -22,7 +22,7 @@ _NAMES, _ANONYMOUS = "class-names", "class-anonymous"
 
 
 def draw(own: Seat, found: TeacherView) -> None:
-    """Stage on the left, what is only the teacher's on the right."""
+    """Draw the stage, which the class sees, on the left, and the teacher's own controls on the right."""
     stage, side = st.columns([70, 30], gap="medium")
     with stage, st.container(key="class-stage"):
         counts = _stage(own, found)
@@ -39,7 +39,10 @@ def draw(own: Seat, found: TeacherView) -> None:
 
 
 def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
-    """Draw it; the place of how many have answered. Presented, it fills the window (assets/styles/room.css)."""
+    """Draw the stage, and return the place for the count of answers.
+
+    When the picture is presented, the stage fills the window (assets/styles/room.css).
+    """
     step = found.lesson.steps[found.class_at]
     if found.is_over:
         st.info("This class has ended. Nobody can join or answer.", icon=":material/flag:")
@@ -65,9 +68,7 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
 
 
 def _draw_question(found: TeacherView, step: LessonStep) -> None:
-    """Draw the step, and beside it the invitation; once it is revealed, its question alone, since the answers are
-    the picture then.
-    """
+    """Draw the step with the invitation beside it. After the reveal, draw the question alone above the answers."""
     is_told = found.state == REVEALED
     with st.container(key="class-asked"):
         with st.container(key="class-question"):
@@ -86,23 +87,23 @@ def _shows_answers(found: TeacherView) -> bool:
 
 
 def _invites_beside(found: TeacherView) -> bool:
-    """Check whether code and QR code stand beside the question; else they are at the side, or fill the screen."""
+    """Check whether code and QR code stand beside the question, and not at the side or on the whole screen."""
     return not (_is_lobby(found) or _shows_answers(found) or found.is_over)
 
 
 def _is_lobby(found: TeacherView) -> bool:
-    """Check whether the class has not begun."""
+    """Check whether the class has not begun yet."""
     return found.class_at == 0 and found.state == CLOSED and not any(one.answered for one in found.members)
 
 
 def _options(question: Question, *, is_told: bool) -> None:
-    """Draw the answers to choose from, for the wall; once they are revealed, the bars name them."""
+    """Draw the options of the question for the projector. After the reveal the chart names them instead."""
     if question.options and not is_told:
         st.markdown("\n".join(f"{at}. {literal(option.text)}" for at, option in enumerate(question.options, 1)))
 
 
 def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
-    """Draw the side; return the container of the members."""
+    """Draw the teacher's own controls, and return the container for the list of members."""
     if not (_is_lobby(found) or _invites_beside(found)):
         invitation.draw(found.code)
     st.segmented_control(
@@ -128,8 +129,10 @@ def _guide(own: Seat) -> None:
 
 
 def _names(own: Seat, found: TeacherView) -> None:
-    """Draw the choice of nicknames: before the first student joins whether the class has any, then whether this
-    screen shows them.
+    """Draw the toggle for nicknames.
+
+    Before the first student joins it decides whether the class uses nicknames, and afterwards whether this screen
+    shows them.
     """
     if not found.members:
         st.toggle(
@@ -146,12 +149,14 @@ def _set_anonymous(own: Seat) -> None:
 
 
 def _shows_names(found: TeacherView) -> bool:
-    """Check whether names are on this screen: those that students chose where the teacher wants them."""
+    """Check whether this screen shows the members' names. Nicknames that students chose are shown only on request."""
     return found.is_anonymous or found.is_rehearsal or bool(st.session_state.get(_NAMES))
 
 
 def _members(found: TeacherView) -> str:
-    """Return the list of members as HTML: who is here, who has answered, and their step if they walk alone."""
+    """Return the list of members as HTML: who is connected, who has answered, and each one's step if they work
+    alone.
+    """
     here = sum(one.is_here for one in found.members)
     is_named = _shows_names(found)
     lines = "".join(
@@ -181,7 +186,7 @@ def _place_phrase(one: MemberLine) -> str:
 
 
 def _remove(own: Seat, found: TeacherView) -> None:
-    """Draw the choice of a student to remove, such as for a nickname."""
+    """Draw the form that removes a student, for example because of a nickname."""
     with st.popover("Remove a student", type="tertiary"):
         names = {one.id: one.nickname for one in found.members}
         st.selectbox(
@@ -197,7 +202,10 @@ def _take_out(own: Seat) -> None:
 
 
 def _draw_ending(own: Seat, found: TeacherView) -> None:
-    """Draw the buttons, and the day of the deletion; a rehearsal has nothing to keep."""
+    """Draw the buttons that save the answers and end or delete the class, and the day on which it will be deleted.
+
+    A rehearsal only has the button that ends it, since nothing of it is stored.
+    """
     if found.is_rehearsal:
         if not found.is_over:
             _end(own)

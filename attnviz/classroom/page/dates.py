@@ -1,4 +1,4 @@
-"""Days, and the time that is left, as pages write them."""
+"""Formatting of days and of the remaining time."""
 
 import html
 import math
@@ -20,7 +20,7 @@ _MONTHS = (
 
 
 def day(seconds: float) -> Translatable:
-    """Return a time, in seconds since 1970, as a day in the visitor's time zone: "6 December 2026"."""
+    """Format a time in seconds since 1970 as a day in the visitor's time zone, such as "6 December 2026"."""
     try:
         zone = ZoneInfo(st.context.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
@@ -30,7 +30,7 @@ def day(seconds: float) -> Translatable:
 
 
 def time_left(ends: float) -> Translatable:
-    """Return the time until `ends`, in seconds since 1970, in words: "1:30 left"."""
+    """Format the time that remains until `ends` (seconds since 1970), such as "1:30 left"."""
     left = math.ceil(ends - now())
     if left <= 0:
         return Translatable("Time is up")
@@ -38,6 +38,6 @@ def time_left(ends: float) -> Translatable:
 
 
 def countdown(ends: float, in_words: Callable[[str], str] = str) -> None:
-    """Draw the time until `ends`, translated by `in_words`; drawn again each second, it counts down."""
+    """Draw the time that remains until `ends`, translated by `in_words`. Callers draw it again each second."""
     said = html.escape(in_words(time_left(ends)))
     st.html(f"<p class='class-countdown' role='timer'>{said}</p>")

@@ -1,4 +1,4 @@
-"""A class beside any page: the panel of a student or of the teacher, and the cover of the page's picture."""
+"""A class beside any page: the panel of a student or the teacher, and what is covered on the page's picture."""
 
 from functools import partial
 
@@ -15,12 +15,12 @@ from attnviz.lessons.page.wording import phrase
 
 
 def begin(_page: Page) -> None:
-    """Read the class, and follow its step."""
+    """Read the class's state, and open its step."""
     following.begin()
 
 
 def draw_panel(page: Page) -> str:
-    """Draw the panel; return the sentence in the place of the page's picture, "" where it may be shown."""
+    """Draw the class's panel. Return a sentence that replaces the page's picture, or "" if the picture may be shown."""
     if page.title == "Class":
         return ""
     st.html(style("lessons.css", "classes.css"))
@@ -44,8 +44,9 @@ def draw_panel(page: Page) -> str:
 
 
 def _outside() -> None:
-    """Draw the way into the class, for a link that was passed on, and until the browser has brought this visitor's
-    seat.
+    """Draw the button that joins the class, for a visitor without a seat in it.
+
+    The button also appears until the browser has reported the seat of a visitor who has one.
     """
     st.markdown(f"#### {phrase('A class')}")
     of = {CLASS: persistent.text(CLASS)}
@@ -57,7 +58,7 @@ def _outside() -> None:
 
 
 def _way_back(title: str, found: MemberView) -> None:
-    """Draw the way back, for a student who has gone elsewhere."""
+    """Draw the button that leads a student back to the class's picture from another page."""
     page, query = following.address(found.code, found.link)
     if page != title and not following.is_waiting(found):
         name = phrase("Back to the class’s picture")

@@ -1,4 +1,4 @@
-"""The class's step as this visitor may know it, and the way there: a student's screen goes where the class goes."""
+"""The class's step as this visitor may see it. Students' screens open the step that the class is at."""
 
 from dataclasses import replace
 
@@ -20,8 +20,9 @@ _VIEW, _PLACE = "_attnviz_class_view", "_attnviz_class_place"
 
 
 def begin() -> None:
-    """Read the class's step, and have the next run go there. Call it early in each run of a page whose address
-    names a class. Where the database is away, the last view holds, so that nothing typed is lost.
+    """Read the class's step, and let the next run open it. Call this early in each run of a page in a class.
+
+    While the database is unreachable, the last view is used, so that nothing typed is lost.
     """
     own = seat.current_seat()
     try:
@@ -51,7 +52,9 @@ def _read(own: Seat) -> MemberView | TeacherView:
 
 
 def _fill(found: MemberView) -> None:
-    """Show the given answer in the fields in which it can be changed: after a reload they hold nothing."""
+    """Fill the question's empty fields, for instance after a reload, with the saved answer, so that it can be
+    changed.
+    """
     now = open_lesson.open_lesson()
     if found.may_answer and found.given is not None and now is not None and now.question is not None:
         answer_drafts.fill(now, now.question, found.given)
@@ -62,15 +65,13 @@ def _step(found: MemberView | TeacherView) -> tuple[OpenedLesson, Progress]:
 
 
 def view() -> MemberView | TeacherView | None:
-    """Return the view that `begin` has read; None for a visitor outside the class, and for a class that cannot be
-    read.
-    """
+    """Return the view that `begin` has read; None for a visitor without a seat, or if the class cannot be read."""
     found = st.session_state.get(_VIEW)
     return found if found is not None and found.code == seat.code() else None
 
 
 def note_answer(found: MemberView, saved: Receipt) -> None:
-    """Put this visitor's saved answer into the view, where nothing else has changed since `found`."""
+    """Store this visitor's saved answer in the view `found`, in which nothing else has changed."""
     st.session_state[_VIEW] = replace(found, given=saved.given, has_answered=True)
 
 
@@ -80,12 +81,12 @@ def is_waiting(found: MemberView) -> bool:
 
 
 def say(sentence: str) -> None:
-    """Show a sentence about the class in this run, once."""
+    """Add a sentence about the class to the page's notes."""
     current_page().add(sentence)
 
 
 def address(code: str, link: Link | None) -> tuple[str, dict[str, str]]:
-    """Return the page of a step, and the parameters of its address."""
+    """Return the page that shows a step's link, and the parameters of its address."""
     place = {CLASS: code}
     return (
         (HOME, place)
@@ -100,7 +101,7 @@ def show_step(found: TeacherView) -> None:
 
 
 def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) -> tuple[str, dict[str, str]]:
-    """Return `address` without what a projector may not show before the reveal."""
+    """Return a step's page and address without the texts that a projector must not show before the reveal."""
     link = lesson.picture(at)
     if link is None:
         return HOME, {CLASS: code}
@@ -109,7 +110,7 @@ def teacher_address(code: str, lesson: Lesson, at: int, *, is_revealed: bool) ->
 
 
 def _go_along(found: MemberView) -> None:
-    """Move a student's screen once for each step and round that is opened, and for each reveal, from wherever it is."""
+    """Open the class's picture on a student's screen once for each opened step and round, and for each reveal."""
     if is_waiting(found):
         return
     moment = f"{found.at} {found.round} {found.is_revealed if found.is_guided else ''}"
@@ -123,7 +124,7 @@ def show(found: MemberView) -> None:
 
 
 def _teacher_along(found: TeacherView) -> None:
-    """Move the picture's window after the controls, which are in another window. It stays at the first step."""
+    """Open the class's new step in the teacher's picture window, when the controls are in another window."""
     is_first = _PLACE not in st.session_state
     where = teacher_address(found.code, found.lesson, found.class_at, is_revealed=found.state == REVEALED)
     if _is_new(found.code, str(found.class_at), *where) and not is_first:
@@ -131,14 +132,14 @@ def _teacher_along(found: TeacherView) -> None:
 
 
 def _is_new(code: str, moment: str, page: str, query: dict[str, str]) -> bool:
-    """Check whether the class was elsewhere when this was asked last."""
+    """Check whether the class has moved since the last call."""
     place, before = (code, moment, page, tuple(sorted(query.items()))), st.session_state.get(_PLACE)
     st.session_state[_PLACE] = place
     return place != before
 
 
 def _student_step(found: MemberView) -> tuple[OpenedLesson, Progress]:
-    """Return the step as a lesson of its own: each round has its own fields."""
+    """Return the student's step as a lesson with a single step. Each round has its own name, and so its own fields."""
     step = replace(found.step, link=found.link)
     lesson = Lesson(f"{found.code}-{found.at}-{found.round}", found.title, 1, "", found.language, (step,))
     marked = found.marked if found.is_revealed else None

@@ -13,19 +13,17 @@ _OWN_NAMES = ("localhost", "127.", "0.0.0.0", "[::1]")  # each computer's own na
 
 
 def link(code: str) -> str:
-    """Return the students' link, on the host under which this browser has opened the page."""
+    """Return the link for students, with the host under which this browser has opened the page."""
     return f"{origin()}/class?{CLASS}={code}"
 
 
 def secret_link(own: Seat) -> str:
-    """Return the teacher's link. The secret stands behind "#": browsers send that to no server, and to no other
-    site.
-    """
+    """Return the teacher's link. Its secret follows a "#", since browsers do not send that part to any server."""
     return f"{link(own.code)}#teach={own.token}"
 
 
 def reach() -> str:
-    """Return a sentence where students cannot follow the link; "" where they can."""
+    """Return a sentence if the link works on this computer only; "" if other computers can follow it."""
     host = urlsplit(origin()).netloc
     if not host.startswith(_OWN_NAMES):
         return ""
@@ -34,8 +32,9 @@ def reach() -> str:
 
 
 def draw(code: str, *, is_large: bool = False) -> None:
-    """Draw code, address and QR code; large on the screen that the class looks at first. The QR code's link has the
-    code in it; a typed address asks for it.
+    """Draw the code, the address and a QR code; `is_large` for the first screen that the class sees.
+
+    The QR code's link contains the code. The printed address leads to the form that asks for it.
     """
     address = link(code)
     picture = segno.make(address, error="m").svg_data_uri(scale=8, border=3, light="#fff")
@@ -51,7 +50,7 @@ def draw(code: str, *, is_large: bool = False) -> None:
 
 
 def origin() -> str:
-    """Return the address of this instance, as the visitor's browser has it, without a slash at its end."""
+    """Return the address under which the visitor's browser has opened this server, without a slash at its end."""
     parts = urlsplit(st.context.url or "http://localhost")
     path = parts.path.rpartition("/")[0].rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{path}"

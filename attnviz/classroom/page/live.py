@@ -1,8 +1,8 @@
-"""News of a class: a fragment polls for them, and draws again what they change.
+"""Updates of a class on its pages: a fragment polls for changes, and redraws what has changed.
 
-A page that has not changed is thus not sent again, and what is being typed stays. What students are shown changes
-seldom, and then the whole page runs again. Their answers come one by one: on the teacher's screen the few elements that
-count them are drawn again, a small part of a page's work, so that no answer waits for it.
+A page without changes is not sent again, and text that is being typed stays. The whole page runs again only if
+something that students are shown has changed, which is rare. Answers arrive one by one. For these only the few elements
+of the teacher's screen that count answers are drawn again, which is little work, so that no answer has to wait.
 """
 
 from collections.abc import Callable
@@ -21,14 +21,14 @@ _SEEN, _COUNTED, _IS_WHOLE = "_attnviz_class_seen", "_attnviz_class_counted", "_
 
 
 def member_view(own: Seat) -> MemberView:
-    """Return a student's view; any change of the class from now on is news."""
+    """Return a student's view, and remember the class's version, so that `watch` notices later changes."""
     st.session_state[_SEEN] = None
     st.session_state[_SEEN] = room().students.heartbeat(own.token).shared
     return room().students.view(own.token)
 
 
 def teacher_view(own: Seat) -> TeacherView:
-    """Return the teacher's view, as `member_view` does a student's."""
+    """Return the teacher's view, and remember the class's version, so that later changes are noticed."""
     st.session_state[_SEEN] = None
     st.session_state[_SEEN] = version(own)
     return teachers(own).view(own.key)
@@ -36,7 +36,7 @@ def teacher_view(own: Seat) -> TeacherView:
 
 @st.fragment(run_every=_EVERY)
 def watch(own: Seat) -> None:
-    """Run a student's page again when it has news, as long as it is open. Others' answers are no news."""
+    """Run a student's page again if the class has changed. Other students' answers do not count as changes."""
     try:
         is_new = room().students.heartbeat(own.token).shared != st.session_state.get(_SEEN)
     except ClassGoneError:
@@ -48,8 +48,9 @@ def watch(own: Seat) -> None:
 
 
 def watch_answers(own: Seat, found: TeacherView, draw: DrawCounts) -> None:
-    """Watch a teacher's class. `draw` draws the counts of answers into containers of the page: now, and again
-    whenever they change.
+    """Watch a class on its teacher's page. `draw` draws the counts of answers into containers of the page.
+
+    It is called now, and again whenever the counts change.
     """
     st.session_state[_COUNTED], st.session_state[_IS_WHOLE] = found, True
     every = _TEACHER_EVERY if found.is_guided else _EVERY
@@ -70,7 +71,7 @@ def _counts(own: Seat, draw: DrawCounts) -> None:
 
 
 def _counted_now(own: Seat, before: TeacherView) -> TeacherView:
-    """Return the class's view; where more has changed than counts, run the page again."""
+    """Return the class's current view. If more than the counts of answers has changed, run the whole page again."""
     seen: ClassVersion | None = st.session_state.get(_SEEN)
     now = version(own)
     if now == seen:
@@ -84,5 +85,5 @@ def _counted_now(own: Seat, before: TeacherView) -> TeacherView:
 
 
 def _shape(found: TeacherView) -> tuple[object, ...]:
-    """Return what decides which controls are drawn."""
+    """Return the parts of a view that decide which controls the page draws."""
     return tuple((one.id, one.nickname) for one in found.members), any(one.answered for one in found.members)

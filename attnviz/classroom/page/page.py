@@ -20,7 +20,7 @@ _CODE, _NAME, _SAID = "class-code", "class-nickname", "_attnviz_join_said"
 
 
 def bar() -> None:
-    """Draw the page's line in the place of the sentence."""
+    """Draw the sentence that this page shows in its top bar."""
     st.markdown(phrase("**Class** · Take a lesson or answer a question together. No account needed."))
 
 
@@ -47,7 +47,7 @@ def draw() -> None:
 
 
 def _draw_join_form() -> None:
-    """Draw the form that joins a class; a code from the link stands there already."""
+    """Draw the form that joins a class. A code from the link is filled in."""
     linked = seat.code()
     st.markdown(f"#### {phrase('Join a class')}")
     try:
@@ -84,7 +84,7 @@ def _draw_join_form() -> None:
 
 
 def _stored_sentence(days: float) -> str:
-    """Return the sentences on what a class stores of its students, and for how long."""
+    """Return the text that says what a class stores about its students, and for how long."""
     return phrase(
         "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you "
         "see. Nothing else, and no account. Your teacher sees your nickname beside your answers. Other students see it "
@@ -96,7 +96,7 @@ def _stored_sentence(days: float) -> str:
 
 
 def _join() -> None:
-    """Take the seat; a refusal is shown below the form, and what was typed stays."""
+    """Join the class in the form. A refusal is shown below the form, and typed texts stay."""
     st.session_state[_SAID] = ""
     try:
         joined = room().students.join(

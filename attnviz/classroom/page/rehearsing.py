@@ -1,6 +1,4 @@
-"""Rehearsal of a class with invented students: begun from the teacher's page of a class that has not begun, and
-ended.
-"""
+"""The buttons that start and end a rehearsal of a class with invented students."""
 
 import streamlit as st
 
@@ -15,7 +13,7 @@ _SIZE, _USUAL = "class-rehearse-size", 20
 
 
 def draw(own: Seat, found: TeacherView, *, may_begin: bool) -> None:
-    """Draw the way into a rehearsal of a class that may begin, or out of it."""
+    """Draw the button that starts a rehearsal if `may_begin`; in a rehearsal, draw the button that ends it."""
     if found.is_rehearsal:
         _stop_button(own, found)
     elif may_begin and not found.is_over:
@@ -34,12 +32,14 @@ def _offer(own: Seat) -> None:
 
 
 def badge(found: TeacherView) -> str:
-    """Return the mark of a rehearsal on the teacher's page, as Markdown; "" for a class."""
+    """Return the badge that marks a rehearsal, as Markdown; "" for a real class."""
     return ":orange-badge[Rehearsal: all students and answers are invented] " if found.is_rehearsal else ""
 
 
 def invented_note(found: TeacherView) -> str:
-    """Return the words after a number of students, so that invented ones are never counted as real."""
+    """Return the words to add to a number of students in a rehearsal, so that nobody takes them for real; ""
+    otherwise.
+    """
     return " invented students" if found.is_rehearsal else ""
 
 

@@ -1,4 +1,4 @@
-"""The class's answers, drawn on the picture: beside the truth, and the first round beside the second."""
+"""The class's answers compared with the right answer, and the first round compared with the second."""
 
 import html
 from collections import Counter
@@ -28,7 +28,7 @@ _MOST_TYPED = 7  # different texts that have a bar of their own
 
 
 def draw(found: TeacherView, question: Question) -> None:
-    """Draw the figure of the question's kind, of the last round or the chosen one, and the right answer."""
+    """Draw the figure for the question's kind, for the last or the chosen round, and the right answer."""
     rounds = {name: one for name, one in found.summaries.items() if one.answered}
     if not rounds:
         st.caption("No answers.")
@@ -48,8 +48,10 @@ def draw(found: TeacherView, question: Question) -> None:
 
 
 def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds | None, whom: str = "") -> str:
-    """Return the share of right answers, as a bar for each round, and its change among members who answered both;
-    `whom` follows each number of students.
+    """Return HTML with a bar for the share of right answers in each round.
+
+    It also shows the change among the members who answered in both rounds. `whom` is printed after each number of
+    students.
     """
     lines = [
         f"<dt>{_NAMES[name]}</dt><dd>{_share(question, one, whom)}</dd>"
@@ -62,9 +64,7 @@ def shares(question: Question, rounds: dict[str, RoundSummary], both: BothRounds
 
 
 def _share(question: Question, one: RoundSummary, whom: str) -> str:
-    """Return a bar and numbers: of a row the weight that it shares with the model's, of the rest the number of
-    right answers.
-    """
+    """Return a bar and numbers for one round: the shared weight for drawn rows, or the share of right answers."""
     if question.kind == ROW:
         return (
             f"{_meter(one.mean_score or 0.0)} <b>{one.mean_score or 0.0:.0%}</b> of the weight shared on average; "
@@ -83,7 +83,7 @@ def _change(both: BothRounds) -> str:
 
 
 def _score(one: RoundSummary) -> str:
-    """Return the mean score where an answer can be right in part."""
+    """Return the mean score as text if it differs from the share of right answers; "" otherwise."""
     is_news = one.mean_score is not None and abs(one.mean_score - (one.share_right or 0)) >= 0.005
     return f", mean score {one.mean_score:.0%}" if is_news else ""
 
@@ -124,7 +124,7 @@ def _draw_figure(found: TeacherView, question: Question, chosen: str) -> None:
 def _figure(
     question: Question, one: RoundSummary, truth: Any, shown: LinkedPicture | None
 ) -> "tuple[Any, Callable[[], pd.DataFrame]]":
-    """Return the figure of the question's kind, with its numbers as a table; None for texts to read."""
+    """Return the figure for the question's kind, and a function that makes a table of its numbers."""
     import pandas as pd
 
     from attnviz.classroom.figures import answers_chart as drawn
@@ -156,9 +156,10 @@ def _figure(
 
 
 def count_typed(said: Sequence[WrittenText], right: str | None) -> tuple[list[str], list[int], int | None]:
-    """Count the typed answers; return the most frequent ones, their counts, and the place of the right one. Case,
-    signs and spaces do not count. Texts that the teacher did not pick are counted among the others, but for the
-    right one, which is written as the model writes it.
+    """Count the typed answers. Return the most frequent ones, their counts, and the index of the right one.
+
+    Case, punctuation and spaces are ignored. Texts that the teacher did not pick are counted together as others, except
+    the right answer, which is spelled as the model writes it.
     """
     counts, first = Counter[str](), dict[str, str]() if right is None else {fold_text(right): right}
     for one in said:
@@ -191,8 +192,9 @@ _BOX = "class-pick"
 
 
 def _picking_button(found: TeacherView, in_round: str) -> None:
-    """Draw a button with the number of shown texts, which opens the list of all. No text is sent to this screen
-    before that.
+    """Draw a button with the number of shown texts, which opens the list of all texts.
+
+    No text is sent to this screen before the button was pressed.
     """
     said = found.summaries[in_round].texts
     shown = sum(one.is_picked for one in said)

@@ -1,4 +1,4 @@
-"""The classes of this instance and their rehearsals, run with the models that all visitors share."""
+"""This server's classes and rehearsals. Their pictures run with the cached models that all visitors share."""
 
 from attnviz.app import hosting
 from attnviz.classroom import instance
@@ -12,9 +12,7 @@ from attnviz.lessons.page.run import picture
 
 
 def room() -> Classroom:
-    """Return all classes, without rehearsals. Raises ValueError with one sentence where their database cannot be
-    opened.
-    """
+    """Return the classroom, which has no rehearsals. Raises ValueError if its database cannot be opened."""
     return instance.classroom(picture, hosting.ensure_turn)
 
 
@@ -24,14 +22,12 @@ def rehearsals() -> Rehearsals:
 
 
 def teachers(own: Seat) -> Teachers:
-    """Return the teachers' side of a seat: of a class, or of a rehearsal. Raises ValueError as `room`."""
+    """Return the teachers' functions for a seat in a class or in a rehearsal. Raises ValueError as `room` does."""
     return rehearsals().teachers if is_rehearsal(own.code) else room().teachers
 
 
 def version(own: Seat) -> ClassVersion:
-    """Return the version of a seat's class; in a rehearsal the invented students first do what they would have done
-    by now.
-    """
+    """Return the version of a seat's class. In a rehearsal, the invented students first act up to the current time."""
     if is_rehearsal(own.code):
         rehearsals().catch_up(own.key)
     return teachers(own).version(own.key)

@@ -1,7 +1,7 @@
 """The visitor's seat in a class: none, a student's, or its teacher's.
 
-The session holds it; the browser brings it back after a reload or a sleep (attnviz/classroom/class_seat). A student's
-token lies in the browser for all tabs, so that two of them are one student; a teacher's secret for its own tab.
+The session holds the seat, and the browser stores it for after a reload or a sleep (attnviz/classroom/class_seat). All
+tabs of a browser share a student's token, so that two tabs are one student. A teacher's secret belongs to one tab.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _MOST_TOKEN = 200  # characters
 
 @dataclass(frozen=True)
 class Seat:
-    """A place in the class of that code; `token` is a student's, or a teacher's secret."""
+    """A seat in the class with this code. `token` is a student's token or a teacher's secret."""
 
     code: str
     role: str
@@ -35,12 +35,12 @@ class Seat:
 
 
 def code() -> str:
-    """Return the code that the address names; "" for none, and for what cannot be one."""
+    """Return the class's code in the address; "" if there is none, or if it cannot be a code."""
     return read_code(persistent.text(CLASS))
 
 
 def current_seat() -> Seat | None:
-    """Return the visitor's seat in the class that the address names."""
+    """Return the visitor's seat in the class that the address names; None without one."""
     own: dict[str, Seat] = st.session_state.setdefault(_SEATS, {})
     told = _reported_seat()
     if told is not None and told.token != st.session_state.get(_LEFT, {}).get(told.code):
@@ -51,25 +51,23 @@ def current_seat() -> Seat | None:
 
 
 def all_taken() -> tuple[Seat, ...]:
-    """Return every seat of this visit, of classes that were put aside, too."""
+    """Return all seats of this visit, including those in classes whose panel was put aside."""
     return tuple(st.session_state.get(_SEATS, {}).values())
 
 
 def take(seat: Seat) -> None:
-    """Take a seat; the browser remembers it from the next run on."""
+    """Store a seat in the session. The next run stores it in the browser too."""
     st.session_state.setdefault(_SEATS, {})[seat.code] = seat
 
 
 def give_up(seat: Seat) -> None:
-    """Give a seat up, in the browser, too."""
+    """Remove a seat from the session. The next run removes it from the browser too."""
     st.session_state.setdefault(_SEATS, {}).pop(seat.code, None)
     st.session_state.setdefault(_LEFT, {})[seat.code] = seat.token
 
 
 def draw() -> None:
-    """Draw the widget that keeps the seat in the browser, in every run of a page whose address names a class. It
-    shows nothing.
-    """
+    """Draw the invisible widget that stores the seat in the browser. Call this in every run of a page in a class."""
     if not (of := code()):
         return
     seat, left = st.session_state.get(_SEATS, {}).get(of), st.session_state.get(_LEFT, {}).get(of, "")
@@ -78,7 +76,7 @@ def draw() -> None:
 
 
 def _reported_seat() -> Seat | None:
-    """Return the seat that the browser reports; only the class can tell whether its token is valid."""
+    """Return the seat that the browser reports, or None. Whether its token is valid is checked by the class."""
     said = reported_value(_KEY, "seat", {"code": TEXT, "role": TEXT, "token": TEXT})
     if said is None or said["role"] not in (STUDENT, TEACHER) or not 0 < len(said["token"]) <= _MOST_TOKEN:
         return None

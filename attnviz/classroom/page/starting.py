@@ -1,4 +1,4 @@
-"""Start of a class: its teacher is the visitor who starts it."""
+"""Starting a class. The visitor who starts it becomes its teacher."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from attnviz.lessons.question import Question
 
 
 def start_on(lesson: Lesson) -> None:
-    """Start a class on a lesson, and move the teacher's screen to it. A button's callback."""
+    """Start a class on a lesson, and open its console. Buttons use this as their callback."""
     try:
         key = room().teachers.start(lesson, address=st.context.ip_address or "")
     except ClassroomError as refusal:
@@ -23,11 +23,11 @@ def start_on(lesson: Lesson) -> None:
 
 
 def ask(question: Question, link: Link | None) -> None:
-    """Start a class on a single question. Raises ValueError with one sentence."""
+    """Start a class on a single question. Raises ValueError if the class is refused."""
     teach(room().teachers.ask_the_room(question, link, address=st.context.ip_address or ""))
 
 
 def teach(key: TeacherKey) -> None:
-    """Take the teacher's seat of a class, and go to its console."""
+    """Take the teacher's seat in a class, and open its console in the next run."""
     seat.take(Seat(key.code, TEACHER, key.secret))
     navigation.send(following.HOME, {CLASS: key.code})

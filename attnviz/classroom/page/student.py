@@ -24,7 +24,7 @@ _UNANSWERED = Translatable("You gave no answer.")
 
 
 def draw(own: Seat, found: MemberView) -> None:
-    """Draw the panel."""
+    """Draw a student's panel."""
     st.session_state[answer_form.IS_MORE] = False  # the whole page is being drawn
     now = open_lesson()
     if now is not None and not following.is_waiting(found):
@@ -70,7 +70,7 @@ def _head(own: Seat, found: MemberView) -> None:
 
 
 def _name(nickname: str) -> str:
-    """Return the nickname; a number that a class without nicknames has given, in the lesson's language."""
+    """Return the nickname. In a class without nicknames it is “Student” and a number, in the lesson's language."""
     given = re.fullmatch(r"Student (\d+)", nickname, re.ASCII)
     return phrase("Student {number}", number=given[1]) if given else nickname
 
@@ -105,7 +105,7 @@ def _question(own: Seat, found: MemberView, now: OpenedLesson, question: Questio
 
 
 def _draw_first_answer(found: MemberView, question: Question, shown: LinkedPicture | None) -> None:
-    """Show the answer of the first round, if the class had two."""
+    """Show the student's answer in the first round while the class is in the second."""
     if found.round == AFTER and found.first is not None and question.kind not in (ROW, TEXT):
         answer = answering.shown_answer(question, found.first, shown)
         st.caption(literal(phrase("In the first round you said {answer}.", answer=answer)))
@@ -122,7 +122,7 @@ def _leave(own: Seat) -> None:
 
 
 def _way(own: Seat, found: MemberView) -> None:
-    """Draw Back and Next, in a class that walks alone."""
+    """Draw the buttons *Back* and *Next*, for a class in which everybody works alone."""
     with st.container(horizontal=True, horizontal_alignment="distribute", key="lesson-way"):
         for key, name, at in (("back", phrase("Back"), found.at - 1), ("next", phrase("Next"), found.at + 1)):
             st.button(name, key=f"class-{key}", disabled=not 0 <= at < found.steps, on_click=_walk, args=(own, at))

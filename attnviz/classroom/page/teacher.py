@@ -1,6 +1,6 @@
-"""The teacher's controls: the class's step, and whether it takes answers.
+"""The teacher's controls for the class's step and whether it takes answers.
 
-The console and the panel beside any page have the same ones.
+The console and the panel beside a picture use the same controls.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _TIMER = "class-timer"
 
 
 def panel(own: Seat, found: TeacherView) -> None:
-    """Draw the panel beside a step's picture: the question, the count of answers, the controls."""
+    """Draw the teacher's panel beside a step's picture: the question, the count of answers, the controls."""
     step = found.lesson.steps[found.class_at]
     with st.container(key="lesson-head", horizontal=True, vertical_alignment="center"):
         doing = ":orange-badge[Rehearsal]" if found.is_rehearsal else "Teaching ·"
@@ -62,8 +62,9 @@ def draw_counts(found: TeacherView) -> None:
 
 
 def controls(own: Seat, found: TeacherView, *, goes_along: bool = False) -> None:
-    """Draw Back, Next, and the buttons of the class's step. With `goes_along` the teacher's screen goes to its
-    picture.
+    """Draw *Back*, *Next*, and the buttons for the class's step.
+
+    With `goes_along` the teacher's screen also opens the step's picture.
     """
     with st.container(horizontal=True, key="class-controls", vertical_alignment="bottom"):
         _steps(own, found, goes_along=goes_along)
@@ -80,7 +81,7 @@ def _steps(own: Seat, found: TeacherView, *, goes_along: bool) -> None:
 
 
 def _stage(own: Seat, found: TeacherView) -> None:
-    """Draw the actions on the step, the usual one first."""
+    """Draw the buttons for the actions on the step, with the usual next action first."""
     asks = found.lesson.steps[found.class_at].question is not None
     if found.state == CLOSED:
         _button("Open", teachers(own).open, own, is_next=True)
@@ -96,7 +97,7 @@ def _stage(own: Seat, found: TeacherView) -> None:
 
 
 def _timer(own: Seat, found: TeacherView) -> None:
-    """Draw the minutes for the open question; each choice starts the timer anew, and closes the popover."""
+    """Draw the choice of minutes for the open question. Each choice restarts the timer and closes the popover."""
     with st.popover("Timer", icon=":material/timer:", key=_TIMER, on_change="rerun"):
         st.markdown(
             "The time is counted down on this screen and on the phones. At 0 the step stays open until you close it."
@@ -123,7 +124,7 @@ def _button(name: str, does: Callable[..., None], own: Seat, *, is_next: bool = 
 
 
 def act(does: Callable[..., None], own: Seat, **more: bool) -> None:
-    """Have the class do something; a refusal is shown on the page."""
+    """Call one of the teacher's functions for this seat's class. A refusal is shown on the page."""
     try:
         does(own.key, **more)
     except ClassroomError as refusal:
@@ -141,5 +142,5 @@ def _go(own: Seat, found: TeacherView, at: int, goes_along: bool) -> None:
 
 
 def _hide_panel() -> None:
-    """Hide the class's panel; the class goes on, and its link opens it again."""
+    """Hide the class's panel. The class goes on, and its link opens the panel again."""
     persistent.write({CLASS: None})

@@ -1,1 +1,1 @@
-"""A class with invented students, so that a teacher can try a lesson. Nothing of it is stored."""
+"""A class with invented students, with which a teacher can try a lesson. Nothing of it is stored."""

@@ -1,4 +1,4 @@
-"""The invented students of one rehearsal, who join, answer and open hints as real ones do, by the clock."""
+"""The invented students of a rehearsal. They join, answer and open hints as real students would, over time."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,8 +25,9 @@ _TRIES = 30
 
 
 def invented_answer(question: Question, truth: Truth, chance: Random, *, is_right: bool) -> Any:
-    """Invent an answer, in the form of `attnviz.lessons.scoring`. Where every answer is right, a wrong one is
-    right, too.
+    """Invent an answer in the form that `attnviz.lessons.scoring` expects.
+
+    If no wrong answer is found, because nearly every answer is right, the right one is returned.
     """
     if question.kind == TEXT:
         return chance.choice(TEXTS)
@@ -37,7 +38,7 @@ def invented_answer(question: Question, truth: Truth, chance: Random, *, is_righ
 
 
 def _other_cells(question: Question, truth: Truth, chance: Random) -> Any:
-    """Draw cells of the rows that are asked about, more often where there is some weight."""
+    """Choose random cells from the rows in question. Cells with more weight are more likely."""
     cells = {
         (row, col): weight + 0.02
         for row, weights in enumerate(truth.weights)
@@ -53,7 +54,7 @@ def _other_cells(question: Question, truth: Truth, chance: Random) -> Any:
 
 
 def _uneven_row(question: Question, truth: Truth, chance: Random) -> Any:
-    """Draw a row with most weight on some key, and a little on the others."""
+    """Return a random row with most of its weight on one key and a little on the others."""
     row = [round(0.3 * chance.random(), 2) for _ in truth.answer]
     row[chance.randrange(len(row))] = 1.0
     return row
@@ -64,7 +65,7 @@ def _other_head(question: Question, truth: Truth, chance: Random) -> Any:
 
 
 def _number_off(question: Question, truth: Truth, chance: Random) -> Any:
-    """Draw a number that is off by more than the question allows; whole where the right one is."""
+    """Return a random number that is wrong by more than the question's tolerance; an integer if the right one is."""
     size = max(abs(truth.answer), question.within)
     off = max(size * chance.uniform(0.15, 0.9), 1.5 * question.within)
     off = max(chance.randint(1, 3), round(off)) if float(truth.answer).is_integer() else off
@@ -79,7 +80,7 @@ def _other_option(question: Question, truth: Truth, chance: Random) -> Any:
 
 
 def _other_text(question: Question, truth: Truth, chance: Random) -> Any:
-    """Draw another token or translation."""
+    """Choose a random token or translation other than the right one."""
     return _other_option(question, truth, chance) if question.options else chance.choice(_WRITTEN)
 
 
@@ -97,18 +98,19 @@ _ALONE = (-1, "")  # the key in the place of a step and round while everybody wa
 
 
 class Crowd:
-    """Invented students in the class of a code; the code is the seed of everything that they do."""
+    """Invented students in the class with a code. The code is the random seed of all that they do."""
 
     def __init__(self, students: Students, code: str, size: int) -> None:
-        """Have all join at once. Raises ClassroomError."""
+        """Let `size` invented students join the class. Raises ClassroomError if the class refuses one."""
         self._students, self._code, self._size = students, code, size
         self._tokens = {number: students.join(code, f"Invented {number}").token for number in range(1, size + 1)}
         self._asked: dict[tuple[int, str], float] = {}  # when a question was first seen open
         self._done: set[tuple[object, ...]] = set()
 
     def act(self, now: TeacherView, seconds: float, view_of: ViewOf) -> None:
-        """Have the students do what is due in the class as it is `now`, `seconds` after 1970; `view_of` returns it
-        at another step.
+        """Let the students do everything that is due by the time `seconds` (since 1970).
+
+        `now` is the teacher's view of the class, and `view_of(at)` returns the view of another step.
         """
         self._report_screens()
         if now.is_over:
@@ -119,7 +121,7 @@ class Crowd:
             self._walk_alone(now, seconds, view_of)
 
     def _report_screens(self) -> None:
-        """Report every student's screen; forget students whom the teacher has removed."""
+        """Report the screen of every student, and forget the students whom the teacher has removed."""
         for number, token in list(self._tokens.items()):
             try:
                 self._students.heartbeat(token)
@@ -162,9 +164,7 @@ class Crowd:
         )
 
     def _do_once(self, student: int, what: tuple[object, ...], do: Callable[[str], object]) -> None:
-        """Have a student do something, unless it is done. A refusal, because the class has gone on meanwhile, is
-        tried again while it is due.
-        """
+        """Let a student do something once. If the class refuses because it has moved on, the next call tries again."""
         token = self._tokens.get(student)
         if token is None or (student, *what) in self._done:
             return

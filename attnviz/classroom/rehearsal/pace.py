@@ -1,7 +1,8 @@
-"""The pace of invented students: a function of a seed, the question and the seconds since it was asked.
+"""When invented students answer: a function of a seed, the question, and the seconds since it was asked.
 
-No thread runs: a later call returns more answers. Of twelve students one never answers, and of eight
-one is late; in the first round a little more than half are right, in the second half of the others as well.
+No thread runs; a later call simply returns more answers. One of twelve students never answers, and one of eight is
+late. In the first round a little more than half of the answers are right, and in the second round half of the other
+students are right too.
 """
 
 from collections.abc import Sequence
@@ -18,8 +19,10 @@ _LATE = (50.0, 90.0)  # seconds, of those who are late
 
 
 class InventedTurn(NamedTuple):
-    """A student's answer to a question, numbered from 1: `after` so many seconds, or never where that is None. One
-    who `wants_hint` opens the first in half of that time.
+    """How an invented student, numbered from 1, answers a question.
+
+    The student answers `after` this many seconds, or never if it is None. A student who `wants_hint` opens the first
+    hint after half of that time.
     """
 
     student: int
@@ -29,7 +32,7 @@ class InventedTurn(NamedTuple):
 
 
 class InventedWalk(NamedTuple):
-    """The progress of a student who works alone: the step they are at, and the steps that they have answered."""
+    """The progress of an invented student who works alone: the current step, and the steps answered so far."""
 
     student: int
     at: int
@@ -37,7 +40,7 @@ class InventedWalk(NamedTuple):
 
 
 def turns(seed: str, size: int, at: int, in_round: str) -> tuple[InventedTurn, ...]:
-    """Draw the turns of `size` students at step `at` in a round, ordered by the students' numbers."""
+    """Return how each of `size` students answers step `at` in a round, ordered by the students' numbers."""
     chance = Random(f"{seed} {at} {in_round}")
     slow_first = chance.sample(range(1, size + 1), size)
     hints = set(chance.sample(range(1, size + 1), size // _ONE_HINT)) if in_round == BEFORE else set()
@@ -54,18 +57,19 @@ def turns(seed: str, size: int, at: int, in_round: str) -> tuple[InventedTurn, .
 
 
 def finished_turns(found: Sequence[InventedTurn], seconds: float) -> tuple[InventedTurn, ...]:
-    """Select the turns that are over so many seconds after the question was asked."""
+    """Select the answers that have been given by `seconds` after the question was asked."""
     return tuple(turn for turn in found if turn.after is not None and turn.after <= seconds)
 
 
 def hinted_turns(found: Sequence[InventedTurn], seconds: float) -> tuple[InventedTurn, ...]:
-    """Select the turns whose student has opened a hint by then."""
+    """Select the answers whose student has opened a hint by `seconds` after the question was asked."""
     return tuple(turn for turn in found if turn.wants_hint and turn.after is not None and turn.after / 2 <= seconds)
 
 
 def walks(seed: str, size: int, asks: Sequence[bool], seconds: float) -> tuple[InventedWalk, ...]:
-    """Return the progress of each student who walks alone, so many seconds after they set off; `asks` says which
-    steps ask something. A student who never answers a step stays there.
+    """Return the progress of each student who works alone, `seconds` after the start.
+
+    `asks` says for each step whether it has a question. A student who never answers a question stays at its step.
     """
     by_step = [turns(seed, size, at, BEFORE) for at in range(len(asks))]
     return tuple(
@@ -85,7 +89,10 @@ def _walk(student: int, own: Sequence[InventedTurn], asks: Sequence[bool], secon
 
 
 def _right_students(seed: str, size: int, at: int, in_round: str) -> set[int]:
-    """Draw the students who answer right, by number; in the second round those of the first and half of the others."""
+    """Choose the numbers of the students whose answer is right.
+
+    In the second round these are the students who were right in the first, and half of the others.
+    """
     best_first = Random(f"{seed} {at} right").sample(range(1, size + 1), size)
     right = round(_RIGHT * size)
     if in_round == AFTER:
@@ -94,6 +101,8 @@ def _right_students(seed: str, size: int, at: int, in_round: str) -> set[int]:
 
 
 def _seconds(seed: str, student: int, chance: Random) -> float:
-    """Draw a student's seconds: each is quick or slow at every question, and more so at some."""
+    """Return how many seconds a student takes: a random factor of the student, times a random factor of the
+    question.
+    """
     own = Random(f"{seed} pace {student}").lognormvariate(0, 0.4)
     return min(max(_USUAL * own * chance.lognormvariate(0, 0.3), _SOONEST), _LATEST)

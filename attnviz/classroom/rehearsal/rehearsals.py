@@ -1,5 +1,6 @@
-"""Rehearsals: classes whose students are invented, for the evening before. They have a database in memory of their own,
-and no real student, answer or grade is ever in it.
+"""Rehearsals: classes with invented students, with which a teacher prepares a lesson.
+
+They have their own database in memory, which never contains a real student, answer or grade.
 """
 
 import threading
@@ -25,7 +26,7 @@ _OVER = (
 
 @dataclass(frozen=True)
 class _Rehearsal:
-    """A rehearsal of the class `of`; `acting` is held by the one thread that has its students act."""
+    """A rehearsal of the class `of`. The thread that lets its students act holds the lock `acting`."""
 
     of: TeacherKey
     crowd: Crowd
@@ -33,20 +34,22 @@ class _Rehearsal:
 
 
 class Rehearsals:
-    """All rehearsals of this process. Every refusal is a ClassroomError."""
+    """All rehearsals of this process. Methods raise ClassroomError for what they refuse."""
 
     def __init__(
         self, run: RunPicture, *, take_turn: TakeTurn = lambda: None, clock: Callable[[], float] = time.time
     ) -> None:
-        """Take the same arguments as `Classroom`."""
+        """Open the database in memory. The arguments are those of `Classroom`."""
         self._room = Classroom(None, run, take_turn=take_turn, keep_days=HOURS / 24, clock=clock)
         self._clock, self._lock = clock, threading.Lock()
         self._known: OrderedDict[TeacherKey, _Rehearsal] = OrderedDict()
         self.teachers = self._room.teachers
 
     def start(self, of: TeacherKey, found: TeacherView, size: int, *, address: str = "") -> TeacherKey:
-        """Rehearse the class `of`, as `found` for its teacher, with `size` invented students; that class stays as
-        it is. Beyond `MOST_REHEARSALS`, the least recently used rehearsal is deleted.
+        """Start a rehearsal of the class `of`, whose teacher's view is `found`, with `size` invented students.
+
+        The rehearsed class does not change. If there are more than `MOST_REHEARSALS`, the least recently used rehearsal
+        is deleted.
         """
         if not 1 <= size <= MOST_STUDENTS:
             raise ClassroomError(f"A rehearsal has 1 to {MOST_STUDENTS} invented students, not {size}.")
@@ -61,7 +64,10 @@ class Rehearsals:
         return key
 
     def stop(self, key: TeacherKey) -> TeacherKey:
-        """Delete a rehearsal, and return the key of the class that it rehearsed. Raises ClassGoneError."""
+        """Delete a rehearsal, and return the key of the rehearsed class.
+
+        Raises ClassGoneError if it no longer exists.
+        """
         with self._lock:
             rehearsal = self._known.pop(key, None)
         if rehearsal is None:
@@ -71,7 +77,7 @@ class Rehearsals:
         return rehearsal.of
 
     def catch_up(self, key: TeacherKey) -> None:
-        """Have the invented students do what is due by now. Call it before reading a teacher's view."""
+        """Let the invented students do everything that is due by now. Call this before reading a teacher's view."""
         with self._lock:
             rehearsal = self._known.get(key)
             if rehearsal is None:

@@ -37,16 +37,16 @@ def default_file() -> Path:
 
 
 def folder_of(address: str) -> Path:
-    """Return the folder of the SQLite file at an address; for another database, the default file's."""
+    """Return the folder of the SQLite file at an address; for another database, the folder of the default file."""
     url = _url(address.strip())
     return Path(url.database or "").parent if url.get_backend_name() == "sqlite" else default_file().parent
 
 
 def engine_of(address: str) -> Engine:
-    """Connect to the database at an address: a file's path, `sqlite:///…` or `postgresql+psycopg://…`; "" is the
-    default file.
+    """Make an SQLAlchemy engine for the database at an address.
 
-    Nothing is opened yet, but for the file's folder, which is made. Raises ClassroomError with one sentence.
+    The address is a file's path, `sqlite:///…` or `postgresql+psycopg://…`; "" is the default file. The folder of a
+    file is created, but no connection is opened yet. Raises ClassroomError for an address that cannot be used.
     """
     url = _url(address.strip())
     if url.get_backend_name() == "sqlite":
@@ -71,9 +71,7 @@ def memory_engine() -> Engine:
 
 
 def file_of(engine: Engine) -> tuple[int, int] | None:
-    """Return device and inode of an SQLite database's file; None where it has none, in memory, or for another
-    database.
-    """
+    """Return device and inode of an SQLite database's file; None for a database in memory, or of another kind."""
     if engine.dialect.name != "sqlite" or not engine.url.database:
         return None
     try:
@@ -126,8 +124,6 @@ def _prepare(connection: sqlite3.Connection, record: Any) -> None:
 
 
 def _begin(connection: Any) -> None:
-    """Begin a transaction; a writing one locks at once, since a reader that begins to write later may find that it
-    cannot.
-    """
+    """Begin a transaction. A writing transaction locks at once, because one that starts to write later may fail."""
     is_writing = connection.get_execution_options().get(WRITING, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")

@@ -1,4 +1,4 @@
-"""Transactions that either are on the disk or did not happen, and one sentence for each failure."""
+"""Transactions that are either on the disk or did not happen, and a sentence for each kind of failure."""
 
 import random
 import sqlite3
@@ -52,7 +52,10 @@ _POSTGRESQL = {"53100": _FULL, "55P03": _BUSY, "40001": _BUSY, "40P01": _BUSY, "
 
 
 class Store:
-    """A database of classes. `work` is a function of a session, which is called again where the first try failed."""
+    """A database of classes.
+
+    Its methods call `work(session)` in a transaction, and call it again if the first try fails.
+    """
 
     def __init__(self, address: str | None) -> None:
         """Open the database at an address; None opens one in memory. Raises ClassroomError for an invalid address,
@@ -65,18 +68,21 @@ class Store:
         self._file = file_of(self._engine)
 
     def read(self, work: Callable[[Session], T]) -> T:
-        """Return the result of `work`. Raises StoreError."""
+        """Return the result of `work`, which only reads. Raises StoreError if the database fails."""
         return self._retry(lambda: self._transact(work, is_writing=False))
 
     def write(self, work: Callable[[Session], T]) -> T:
-        """Return the result of `work`, after its changes are on the disk. Raises StoreError, and then nothing was
-        changed, unless the database went away at that very moment; and IntegrityError where a row exists already.
+        """Return the result of `work` after its changes are on the disk.
+
+        Raises IntegrityError if a row exists already, and StoreError if the database fails. After a StoreError nothing
+        has changed, unless the connection was lost while the changes were being committed.
         """
         return self._retry(lambda: self._transact(work, is_writing=True))
 
     def forget_deleted(self) -> None:
-        """Remove deleted rows from SQLite's log of changes, too; while another connection reads it, at the next
-        call.
+        """Remove deleted rows from SQLite's write-ahead log too.
+
+        If another connection reads the log, the next call does.
         """
         if self._writer is None:
             return
@@ -124,9 +130,7 @@ class Store:
 
 
 def _failure_sentence(error: DBAPIError | NoConnectionError | sqlite3.Error) -> str:
-    """Return one sentence for a database's error, without its own words: they may hold an address, or a visitor's
-    text.
-    """
+    """Return a sentence for a database's error. The error's own message may contain an address or a visitor's text."""
     if isinstance(error, NoConnectionError):
         return _BUSY
     cause = error.orig if isinstance(error, DBAPIError) else error
@@ -141,9 +145,9 @@ _LOCK = 0x61747476_697A  # "attnviz": PostgreSQL's lock while tables are made; S
 
 
 def migrate(engine: Engine) -> None:
-    """Run all migrations in one transaction, which leaves the database as it was where one fails.
+    """Run all migrations in one transaction. If one fails, the database is unchanged.
 
-    Raises ClassroomError for a database that a newer version wrote, and what the database raises.
+    Raises ClassroomError for a database that a newer version wrote, and passes on the database's own errors.
     """
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))

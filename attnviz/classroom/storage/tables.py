@@ -1,4 +1,4 @@
-"""The tables of classes: times are seconds since 1970 in UTC, secrets are hashes."""
+"""The database tables of classes. Times are in seconds since 1970 (UTC), and secrets are stored as hashes."""
 
 from sqlalchemy import Boolean, Double, ForeignKey, Integer, LargeBinary, MetaData, String, Text, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -14,15 +14,15 @@ _NUMBERED = {"sqlite_autoincrement": True}  # the number of a deleted row is nev
 
 
 class Table(DeclarativeBase):
-    """The base of the tables."""
+    """The base class of the tables."""
 
     metadata = MetaData(naming_convention=_NAMES)
 
 
 class ClassRow(Table):
     """A class. `material` is its lesson as JSON, `step` its current step; `shared` and `news` count its changes.
-    One that `is_anonymous` takes no nicknames. `ends` is when the timer of its open question is at 0, null without
-    one.
+
+    If it `is_anonymous`, it has no nicknames. `ends` is the time at which the timer of its open question ends, or null.
     """
 
     __tablename__ = "classes"
@@ -44,7 +44,7 @@ class ClassRow(Table):
 
 
 class ClassStepRow(Table):
-    """A step that the class has been at: open, closed or revealed, and before or after the explanation."""
+    """A step that the class has visited: open, closed or revealed, and before or after the explanation."""
 
     __tablename__ = "class_steps"
 
@@ -55,7 +55,7 @@ class ClassStepRow(Table):
 
 
 class MemberRow(Table):
-    """A student. `folded` is the nickname as it is compared, `token` the hash of what their browser keeps."""
+    """A student. `folded` is the nickname normalized for comparison, and `token` the hash of the browser's token."""
 
     __tablename__ = "members"
     __table_args__ = (UniqueConstraint("class_id", "folded"), _NUMBERED)
@@ -71,9 +71,11 @@ class MemberRow(Table):
 
 
 class AnswerRow(Table):
-    """An answer: one per member, step and round. `given` is JSON, null for a skipped question; `score` is from 0 to 1;
-    the class may see a text that `is_picked`. `former_ids` is a JSON list of the client ids of the answers that this
-    one replaced. After an answer that `is_final` the student saw the right answer, so it never changes.
+    """An answer: one per member, step and round.
+
+    `given` is JSON, or null for a skipped question, and `score` is from 0 to 1. The class may see a text if it
+    `is_picked`. `former_ids` is a JSON list with the client ids of the answers that this one replaced. An answer that
+    `is_final` never changes, because the student has seen the right answer.
     """
 
     __tablename__ = "answers"
@@ -94,7 +96,7 @@ class AnswerRow(Table):
 
 
 class HintRow(Table):
-    """The number of hints of a step that a member has opened, if any."""
+    """The number of hints that a member has opened at a step; there is no row before the first hint."""
 
     __tablename__ = "hints"
 
