@@ -1,4 +1,4 @@
-"""This server's classes and rehearsals. Their pictures run with the cached models that all visitors share."""
+"""The server's classes and rehearsals. Their pictures run with the cached models that all visitors share."""
 
 from attnviz.app import hosting
 from attnviz.classroom import instance
