@@ -45,8 +45,9 @@ _OF_TWO = ("compared", "patching")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; return the exit status: 2 for unusable input, with one sentence on standard error, and 130
-    after Ctrl-C.
+    """Run one command, and return the exit status.
+
+    It is 2 for unusable input, with a sentence on standard error, and 130 after Ctrl-C.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -74,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _out_of_memory(error: RuntimeError) -> int:
-    """Say that a device has no memory left; raise any other error again."""
+    """Print that a device has run out of memory, and return the exit status 2; raise any other error again."""
     from attnviz.transformer import device
 
     if not device.is_out_of_memory(error):
@@ -90,8 +91,10 @@ def _exact_products() -> None:
 
 
 def _reader_gone() -> int:
-    """Close standard output, whose reader has stopped reading (`| head`): no error, and nothing more to flush at
-    exit.
+    """Redirect standard output to nowhere after its reader has stopped reading (`| head`), and return the exit
+    status 0.
+
+    Otherwise Python would report an error when it flushes the output at exit.
     """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
@@ -128,7 +131,7 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 def _check_picture(options: argparse.Namespace) -> None:
-    """Raise ValueError for a picture that does not exist, or that a trace of these options cannot show."""
+    """Raise ValueError for a picture that does not exist, or that cannot be drawn with these options."""
     import attnviz
 
     if options.html is None:
@@ -143,7 +146,7 @@ def _check_picture(options: argparse.Namespace) -> None:
 
 
 def _shown(options: argparse.Namespace, model: Any, trace: Any, given: Any) -> Any:
-    """Draw the picture that was asked for, of the trace or of the model with it."""
+    """Draw the picture named in the options, from the trace or from the model and the trace."""
     import attnviz
 
     asked = {name: value for name in ("kind", "layer", "head") if (value := getattr(options, name)) is not None}
@@ -191,7 +194,7 @@ def _lessons(options: argparse.Namespace) -> int:
 
 
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
-    """Return the arguments of `model.trace`. Raises ValueError for those that the model does not take."""
+    """Return the keyword arguments for `model.trace`. Raises ValueError for options that the model does not take."""
     more = {"new": model.inputs.is_prompt, "to": bool(model.languages)}
     taken = (*model.inputs.names, *(name for name, is_taken in more.items() if is_taken))
     given = {option: value for option in _ASKED if (value := getattr(options, option)) is not None}

@@ -1,6 +1,7 @@
-"""Methods of lower layers whose work a higher layer does: `attnviz/__init__.py` says which function does which.
+"""Methods such as `trace.metrics()`, which users expect on a low-level object but which a higher layer implements.
 
-A lower layer names no file above it; it asks for a door, and only then is what lies behind it imported.
+A lower layer must not import a file above it. It calls `door(name)` instead, which imports the function when it is
+called. `attnviz/__init__.py` lists where each function is.
 """
 
 from importlib import import_module
@@ -10,5 +11,5 @@ HOMES: dict[str, str] = {}  # the name of a door -> the module that has a functi
 
 
 def door(name: str) -> Any:
-    """Return the function behind a door."""
+    """Import and return the function with this name from the higher layer that implements it."""
     return getattr(import_module(HOMES[name]), name)

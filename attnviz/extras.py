@@ -1,4 +1,4 @@
-"""The libraries that only some parts of attnviz need, by the extra of the package that installs them."""
+"""The libraries that only some parts of attnviz need, by the package's extra that installs them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,14 +21,15 @@ _GROUPS = {"serve", "cluster", "train", "notebook", "gguf"}  # of pyproject.toml
 
 
 class MissingExtraError(ValueError, ImportError):
-    """A library that an extra installs is not there, or is another version."""
+    """Raised if a library that an extra installs is missing, or has another version."""
 
 
 @contextmanager
 def needs(extra: str, what: str, *, otherwise: str = "") -> Iterator[None]:
-    """Raise MissingExtraError, with the command that installs it, where an import inside lacks a library of `extra`.
+    """Turn a failed import of a library of `extra` inside this context into a MissingExtraError.
 
-    `what` begins the sentence: what cannot be done without the library. `otherwise` says how to do without.
+    Its message has the command that installs the library. `what` begins the message and names what needs the library;
+    `otherwise` tells what else the user can do.
     """
     try:
         yield
@@ -41,9 +42,9 @@ def needs(extra: str, what: str, *, otherwise: str = "") -> Iterator[None]:
 
 
 def require_streamlit() -> None:
-    """Raise MissingExtraError, with the command that installs the right one, for a Streamlit of another minor version.
+    """Raise MissingExtraError if the installed Streamlit has another minor version.
 
-    Where none is installed, `needs` says so.
+    The message has the command that installs the right one. If Streamlit is missing, `needs` reports that.
     """
     try:
         found = version("streamlit")

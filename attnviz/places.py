@@ -1,4 +1,4 @@
-"""The place of the files beside the code: the top level of a repository, or `_app` in an installed package."""
+"""Paths of the files beside the code: at the top level of a repository, or in `_app` of an installed package."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ ASSETS = APP / "assets"
 
 
 def require_files() -> None:
-    """Raise FileNotFoundError, in one sentence, where the package was installed without its files."""
+    """Raise FileNotFoundError if the package was installed without its files."""
     for place in (APP / "dashboard.py", ASSETS / "models", ASSETS / "terms"):
         if not place.exists():
             raise FileNotFoundError(

@@ -15,8 +15,8 @@ from attnviz.tracing.trace import Trace
 def save(made: Trace | BareWeights | Recording | TranslatorRecording, path: str | Path, *, maps: bool = True) -> None:
     """Write a trace or a recording as npz; `attnviz.load_trace` and `attnviz.load_recording` read it again.
 
-    With `maps`, a trace's weights and scores are written too, which `load_trace` would compute again. The keys stand in
-    `attnviz.tracing.storage` and `attnviz.toys.storage`.
+    With `maps`, a trace's weights and scores are written too, which `load_trace` would compute again. The keys of the
+    file are listed in `attnviz.tracing.storage` and `attnviz.toys.storage`.
     """
     if isinstance(made, Recording | TranslatorRecording):
         save_recording(made, path)

@@ -1,4 +1,4 @@
-"""Figures and payloads of traces and plain arrays. Figures are imported at their first use: Plotly takes a while."""
+"""Figures and payloads for traces and arrays. They are imported at first use, since importing Plotly takes a while."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

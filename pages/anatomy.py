@@ -1,4 +1,4 @@
-"""Anatomy: one attention site taken apart, line by line, on the sentence's own numbers."""
+"""Anatomy: one attention layer taken apart, line by line, with the values of the sentence."""
 
 import streamlit as st
 

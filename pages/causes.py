@@ -1,4 +1,4 @@
-"""Causes: what a head does, seen by what happens without it, with another run's numbers, or on another sentence."""
+"""Causes: what a head does, shown by switching it off, patching in another run's values, or changing the sentence."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Class: a lesson or a question together; students join with a code and a nickname, the teacher sees their answers."""
+"""Class: a lesson or a question for a group. Students join with a code and a nickname; the teacher sees the answers."""
 
 import streamlit as st
 

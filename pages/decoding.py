@@ -1,6 +1,4 @@
-"""Decoding: training all at once, inference step by step, and whether the two compute the same numbers; and a reply
-as it is written.
-"""
+"""Decoding: training in one pass compared with decoding step by step, and a reply while it is written."""
 
 import streamlit as st
 

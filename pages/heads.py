@@ -1,4 +1,4 @@
-"""Heads: every attention head of the model on one sentence, large, as links, all at once, or down to its numbers."""
+"""Heads: every attention head of the model on one sentence: as a large map, as links, all at once, or in numbers."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Implementations: one attention written seven ways on the same weights, and a cabinet of ways to get it wrong."""
+"""Implementations: seven ways to write attention, with the same weights, and a collection of ways to get it wrong."""
 
 import streamlit as st
 

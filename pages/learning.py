@@ -1,4 +1,4 @@
-"""Learning: a Transformer so small that it is trained while one watches, with its mask and without."""
+"""Learning: a Transformer so small that it is trained while the visitor watches, with a causal mask and without."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Lessons: what there is to learn step by step, each step a picture and a question that is asked before it shows."""
+"""Lessons: step-by-step lessons. Each step has a picture and a question, which is asked before the picture is shown."""
 
 import streamlit as st
 

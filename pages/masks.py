@@ -1,4 +1,4 @@
-"""Masks: every mask and every fill tried on the real model, on the sentence that is typed above."""
+"""Masks: every mask and every fill value, tried with the real model on the sentence in the top bar."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""A conversation as an argument of the shell: `--chat FILE`, or `--messages JSON`."""
+"""Shell arguments for a conversation: `--chat FILE` or `--messages JSON`."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ _MOST_BYTES = 4_000_000
 
 
 def add_chat(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that give a conversation in the place of a text."""
+    """Add the arguments that give a conversation instead of a text."""
     given = parser.add_mutually_exclusive_group()
     given.add_argument(
         "--chat",
@@ -30,9 +30,9 @@ def add_chat(parser: argparse.ArgumentParser) -> None:
 
 
 def chat_turns(options: argparse.Namespace) -> "tuple[Turn, ...]":
-    """Return the conversation that is given; none for a plain text.
+    """Return the turns of the conversation in the arguments; () for a plain text.
 
-    Raises ValueError, with one sentence, for one that cannot be read, for a text beside it, and for neither of both.
+    Raises ValueError if the conversation cannot be read, if a text was given too, or if neither was given.
     """
     if options.chat is None and options.messages is None:
         if options.text is None:
@@ -46,9 +46,9 @@ def chat_turns(options: argparse.Namespace) -> "tuple[Turn, ...]":
 
 
 def input_arguments(given: "tuple[Turn, ...]", text: str, model: Any) -> dict[str, Any]:
-    """Return the conversation, or else the text, as `model.trace` and `model.stepwise` take them.
+    """Return the conversation, or the text without one, as keyword arguments of `model.trace` and `model.stepwise`.
 
-    Raises ValueError for a conversation with a model that takes none.
+    Raises ValueError for a conversation with a model that does not take any.
     """
     from attnviz.models import chat
 
@@ -59,7 +59,7 @@ def input_arguments(given: "tuple[Turn, ...]", text: str, model: Any) -> dict[st
 
 
 def _said(options: argparse.Namespace) -> Any:
-    """Read the JSON that is given. Raises ValueError for a file or a text that holds none."""
+    """Parse the JSON in the arguments. Raises ValueError for a file or a text that is not JSON."""
     from attnviz.guards import plain_file
 
     what = "--messages" if options.chat is None else str(options.chat)
@@ -73,7 +73,7 @@ def _said(options: argparse.Namespace) -> Any:
 
 
 def _as_messages(said: Any) -> Any:
-    """Return messages as `read_turns` takes them: pairs of role and content are named, as a link writes them."""
+    """Convert messages to the form that `read_turns` takes. Pairs of role and content become dictionaries."""
     if isinstance(said, Mapping) and "messages" in said:
         said = said["messages"]
     if not isinstance(said, list):

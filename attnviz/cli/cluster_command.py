@@ -1,4 +1,4 @@
-"""`python -m attnviz cluster`: several dashboards behind HAProxy on one machine, as docs/how-to/hosting.md tells it."""
+"""`python -m attnviz cluster`: run several dashboards behind HAProxy on one machine (see docs/how-to/hosting.md)."""
 
 import argparse
 from pathlib import Path
@@ -21,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the cluster until a signal stops it. Raises ValueError, with one sentence, for unusable arguments."""
+    """Run the cluster until a signal stops it. Raises ValueError for unusable arguments."""
     with needs("app", "cluster"), needs("serve", "cluster"):
         from attnviz.server.cluster import plan, supervisor
         from attnviz.server.telemetry import say, set_up_log

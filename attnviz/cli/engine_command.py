@@ -1,4 +1,4 @@
-"""`python -m attnviz engine`: models for many dashboards, as docs/how-to/hosting.md tells it."""
+"""`python -m attnviz engine`: serve models to many dashboards (see docs/how-to/hosting.md)."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until a signal stops it. Raises ValueError, with one sentence, for unusable arguments."""
+    """Run the engine until a signal stops it. Raises ValueError for unusable arguments."""
     from attnviz.engine.admission import Limits
     from attnviz.engine.serving import EngineSettings, run_alone
 

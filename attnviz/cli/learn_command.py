@@ -1,4 +1,6 @@
-"""`python -m attnviz learn reverse --without causal-mask --seed 1 --out run.npz`: train a toy, keep its recording."""
+"""`python -m attnviz learn reverse --without causal-mask --seed 1 --out run.npz`: train a toy and save its
+recording.
+"""
 
 import argparse
 import json
@@ -29,7 +31,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def line(options: argparse.Namespace) -> str:
-    """Train, write the recording, and say the scores. Raises ValueError or OSError with one sentence."""
+    """Train a toy, write its recording, and return its scores as a line.
+
+    Raises ValueError for unusable arguments, and OSError if the file cannot be written.
+    """
     import attnviz
     from attnviz.guards import plain_file
     from attnviz.toys.experiment import Experiment
@@ -46,14 +51,14 @@ def line(options: argparse.Namespace) -> str:
 
 
 def _format_scores(recording: "Recording", as_json: bool) -> str:
-    """Format the scores in a line, for people or as JSON."""
+    """Format the scores as one line of text or JSON."""
     if as_json:
         return json.dumps(dict(recording.scores))
     return ", ".join(f"{name} {score:.4f}" for name, score in recording.scores.items())
 
 
 class _Bar:
-    """A progress bar on standard error, where that is a terminal."""
+    """A progress bar on standard error, drawn only if that is a terminal."""
 
     def __init__(self, steps: int) -> None:
         from tqdm import tqdm

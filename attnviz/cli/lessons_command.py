@@ -1,6 +1,7 @@
-"""`python -m attnviz lessons check lesson.md`: the mistakes in a lesson's file, the right answer of each step, and
-what its texts say of a picture that the picture does not show; `… lessons export lesson.md --to folder`: the lesson as
-a folder for any web host.
+"""`python -m attnviz lessons check lesson.md` and `… lessons export lesson.md --to folder`.
+
+`check` prints the mistakes in a lesson's file, the right answer of each step, and claims in its texts that are not true
+of their picture. `export` writes the lesson as a folder for any web host.
 """
 
 import argparse
@@ -23,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def lines(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
-    """Yield the lines to print, and whether each is a problem. Raises ValueError for arguments that do not fit."""
+    """Yield (line to print, whether it is a problem). Raises ValueError for arguments that contradict each other."""
     yield from (_export if options.what == "export" else _check)(options)
 
 
@@ -51,7 +52,10 @@ def _check(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
 
 
 def _export(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
-    """Write all files as one folder, or nothing where one of them has faults. Raises ValueError with one sentence."""
+    """Write all lessons into one folder, or nothing if a lesson has mistakes.
+
+    Raises ValueError for unusable arguments.
+    """
     from attnviz.lessons.faults import LessonError
     from attnviz.lessons.folder.files import folder_files
     from attnviz.lessons.folder.writing import instance_address, require_empty, write_folder

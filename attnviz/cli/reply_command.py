@@ -1,4 +1,4 @@
-"""`attnviz reply "What is the capital of France?" --model FOLDER`: the answer of a chat model, as it is written."""
+"""`attnviz reply "What is the capital of France?" --model FOLDER`: print a chat model's answer while it is written."""
 
 import argparse
 import sys
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace, progress: Callable[[float, str], None] | No
 
 
 def _messages(options: argparse.Namespace) -> list[dict[str, str]]:
-    """Return the conversation to answer."""
+    """Return the conversation that the model should answer."""
     given = chat_turns(options)
     if options.system is not None and given:
         raise ValueError("Give --system with a text only: a conversation has its own system turn.")
@@ -56,7 +56,7 @@ def _messages(options: argparse.Namespace) -> list[dict[str, str]]:
 
 
 def _texts(model: Any, steps: "Iterator[Step]", notes: list[str]) -> Iterator[str]:
-    """Yield the text that each step adds; `notes` are filled from the first one."""
+    """Yield the text that each step adds. Fill `notes` with the notes of the first step."""
     ids: list[int] = []
     written = text = ""
     for step in steps:

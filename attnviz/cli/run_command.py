@@ -1,4 +1,4 @@
-"""`attnviz run`: the dashboard on this machine, from wherever the package lies."""
+"""`attnviz run`: run the dashboard on this machine, wherever the package is installed."""
 
 import argparse
 from importlib import import_module
@@ -17,8 +17,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the dashboard until Ctrl-C, on the loopback address. Raises ValueError or OSError, with one sentence, for a
-    port that is taken, a missing library, another Streamlit, and an installation without its files.
+    """Run the dashboard on the loopback address until Ctrl-C.
+
+    Raises ValueError or OSError if the port is in use, a library is missing, Streamlit has another version, or the
+    package was installed without its files.
     """
     require_files()
     with needs("app", "The dashboard"):
@@ -36,6 +38,6 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _in_full(model: str | None) -> str:
-    """Return a model's name for an address: the full path of a folder, any other name as it is."""
+    """Return a model's name for an address: the absolute path of a folder, or any other name unchanged."""
     folder = Path(model or "").expanduser()
     return str(folder.resolve()) if model and folder.exists() else model or ""

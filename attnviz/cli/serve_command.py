@@ -1,4 +1,4 @@
-"""`python -m attnviz serve`: the dashboard for many, as docs/how-to/hosting.md tells it."""
+"""`python -m attnviz serve`: run the dashboard for many visitors (see docs/how-to/hosting.md)."""
 
 import argparse
 from pathlib import Path
@@ -17,7 +17,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until a signal stops it. Raises ValueError, with one sentence, for an unusable setting."""
+    """Run the server until a signal stops it. Raises ValueError for an invalid setting."""
     with needs("app", "serve"), needs("serve", "serve"):
         from attnviz.server import serving
 

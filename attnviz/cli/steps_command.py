@@ -1,6 +1,6 @@
-"""`python -m attnviz steps "I love you." --to fr`: a decoding step by step, then whether one pass computes the same.
+"""`python -m attnviz steps "I love you." --to fr`: decode step by step, and compare the result with one pass.
 
-The steps are those of `model.stepwise` and of the Decoding page.
+The steps are the same as those of `model.stepwise` and of the page Decoding.
 """
 
 import argparse
@@ -29,7 +29,7 @@ COLUMNS = ("step", "goes in", "comes out", "probability", "looks back at", "look
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments, besides language and model."""
+    """Add the command's arguments, except those for language and model."""
     parser.add_argument("text", nargs="?", help="the sentence")
     add_chat(parser)
     parser.add_argument("--target", help="a target to feed at each step, whatever the model would choose")
@@ -47,7 +47,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def lines(options: argparse.Namespace) -> Iterator[str]:
-    """Yield a line a step, columns parted by tabs; then, behind a #, notes on what was cut, and the verdict. Raises
+    """Yield a line per step, with columns separated by tabs.
+
+    After these come lines that begin with #: notes on truncated texts, and the result of the comparison. Raises
     ValueError for unusable input.
     """
     from attnviz.models import catalogue, chat
@@ -83,7 +85,7 @@ def _translator_lines(options: argparse.Namespace, model: "Translator") -> Itera
 
 
 def _checkpoint_lines(options: argparse.Namespace, model: Any, given: "tuple[Turn, ...]") -> Iterator[str]:
-    """Yield the lines of a checkpoint, whose steps are compared with one pass over the tokens that it wrote."""
+    """Yield the lines for a checkpoint. Its steps are compared with one pass over the tokens that it wrote."""
     from dataclasses import replace
 
     from attnviz.decoding.numbers.verdict import judge
@@ -110,7 +112,7 @@ def _checkpoint_lines(options: argparse.Namespace, model: Any, given: "tuple[Tur
 
 
 def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
-    """Return the arguments of `stepwise`. Raises ValueError for those that the checkpoint does not take."""
+    """Return the keyword arguments for `stepwise`. Raises ValueError for options that the checkpoint does not take."""
     no_language = options.to is not None and not model.languages
     for option, is_given in (("--to", no_language), ("--beam", options.beam is not None)):
         if is_given:
@@ -130,7 +132,7 @@ def _notes(model: "Translator", text: str) -> tuple[str, ...]:
 
 
 def _teacher(options: argparse.Namespace, model: "Translator") -> "Encoded | None":
-    """Return the target that is fed; none for a blank one."""
+    """Return the target that is fed to the decoder, encoded; None without a target or for a blank one."""
     if options.target is None or not options.target.strip():
         return None
     return model.codec.encode_target(options.target, options.to)
@@ -159,8 +161,10 @@ def _choose(options: argparse.Namespace, model: Any) -> "Choose | Beam":
 
 
 def _rows(made: "DecodingRecord", model: Any) -> Iterator[tuple[str, ...]]:
-    """Return a step's columns. The most attended token is that of the mean over layers and heads; a decoder has no
-    source.
+    """Yield the columns of each step.
+
+    The last two columns are the most attended tokens, by the mean over layers and heads, in the target and in the
+    source. A decoder has no source.
     """
     from attnviz.text.display import display_token
 

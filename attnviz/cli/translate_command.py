@@ -1,6 +1,4 @@
-"""`python -m attnviz translate --to zh < sentences.txt`: one line for each line, in order, each as soon as it is
-translated.
-"""
+"""`python -m attnviz translate --to zh < sentences.txt`: print a translation per input line, as soon as it is ready."""
 
 import argparse
 import os
@@ -15,7 +13,10 @@ _PIECE = 1 << 16
 
 
 def run(options: argparse.Namespace, progress: Callable[[float, str], None] | None) -> int:
-    """Translate standard input. Raises ValueError for unusable input, after the lines before it were written."""
+    """Translate standard input.
+
+    For unusable input, write the translations of the lines before it, and raise ValueError.
+    """
     from attnviz.models import catalogue
 
     chunks = chunks_of(sys.stdin, most=_FEW if sys.stdout.isatty() else _MANY)
@@ -33,9 +34,9 @@ def run(options: argparse.Namespace, progress: Callable[[float, str], None] | No
 
 
 def chunks_of(stream: TextIO, *, most: int) -> Iterator[list[str]]:
-    """Yield up to `most` lines at a time; fewer where the next line does not come at once.
+    """Yield lists of up to `most` lines; fewer if the next line does not arrive at once.
 
-    Raises ValueError for a line whose bytes are no UTF-8, after those before it.
+    For a line that is not UTF-8, yield the lines before it, and raise ValueError.
     """
     number, rest, lines = 0, b"", []
     for piece in _pieces(stream):
@@ -62,7 +63,10 @@ def chunks_of(stream: TextIO, *, most: int) -> Iterator[list[str]]:
 
 
 def _pieces(stream: TextIO) -> Iterator[bytes]:
-    """Yield the input as it comes, its last line with its end; b"" where nothing comes within the wait."""
+    """Yield pieces of the input as they arrive, and b"" whenever nothing arrives within the waiting time.
+
+    A newline is added if the last line has none.
+    """
     try:
         file = stream.fileno()
     except OSError:  # not a file: what a test, or another program, put in its place
@@ -82,7 +86,7 @@ def _pieces(stream: TextIO) -> Iterator[bytes]:
 
 
 def _has_more(file: int) -> bool:
-    """Check whether input, or its end, comes within the wait."""
+    """Check whether input, or the end of the input, arrives within the waiting time."""
     try:
         return bool(select.select([file], [], [], _PAUSE)[0])
     except (OSError, ValueError):  # what cannot be asked: a pipe on Windows
@@ -90,7 +94,7 @@ def _has_more(file: int) -> bool:
 
 
 def _checkpoint_lines(model: Any, options: argparse.Namespace, chunks: Iterator[list[str]]) -> int:
-    """Yield a checkpoint's translations, a line for a line."""
+    """Print a checkpoint's translations, one line per input line. Return the exit status."""
     if options.to is not None and not model.languages:
         raise ValueError(f"{model.name} takes no --to: it has only one output language.")
     to = {"to": options.to} if options.to is not None else {}
@@ -105,7 +109,9 @@ def _checkpoint_lines(model: Any, options: argparse.Namespace, chunks: Iterator[
 
 
 def _teller(first: int) -> Callable[[int, str], None]:
-    """Return the function that writes notes on cut lines, from `first` on, to standard error."""
+    """Return a function that writes a note about a truncated line to standard error; `first` is the first
+    line's number.
+    """
 
     def tell(index: int, note: str) -> None:
         print(f"attnviz: line {first + index}: {note[0].lower()}{note[1:]}", file=sys.stderr)

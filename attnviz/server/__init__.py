@@ -1,4 +1,4 @@
 """The pages for many visitors: settings, turns, limits, headers, telemetry.
 
-The server knows Streamlit and the frame. It computes no picture, and knows no feature.
+The server imports Streamlit and the frame. It computes no picture, and imports no feature.
 """

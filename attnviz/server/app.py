@@ -1,4 +1,4 @@
-"""The dashboard as one ASGI application, with the middleware of a shared instance."""
+"""The dashboard as an ASGI application, with the middleware of a server for many visitors."""
 
 import os
 import threading
@@ -33,7 +33,7 @@ _ALONE = 0.25  # seconds: most answers are there sooner
 
 
 class Instance:
-    """One server: `app` is the ASGI application, `turns` the queue of its runs, `state` its health."""
+    """One server: `app` is the ASGI application, `turns` the queue for runs, and `state` its health."""
 
     def __init__(self, settings: Settings, secret: str) -> None:
         if said := streamlit_internals.missing_for_server():
@@ -57,7 +57,7 @@ class Instance:
         hosting.use(hosting.Hosting(self.turns, network_of, self._may_open_any, self._is_author))
 
     def _middleware(self, secret: str) -> list[Middleware]:
-        """Return the middleware, from the network inwards."""
+        """Return the middleware, the outermost first."""
         settings = self._settings
         hosts = settings.hosts or (_LOCAL if settings.is_local else ("*",))
         scripts = (*inline_scripts(), *browser.SCRIPTS)
@@ -81,7 +81,7 @@ class Instance:
 
     @contextmanager
     def _measure_run(self, page_of: Callable[[], str]) -> Iterator[None]:
-        """Measure and log one run of one visitor, from its beginning to its last element."""
+        """Measure and log one run of a visitor's page, which happens inside this context."""
         started = time.perf_counter()
         try:
             yield
@@ -100,7 +100,10 @@ class Instance:
             self.telemetry.say("answer", **said)
 
     def _report_error(self, error: Exception) -> bool:
-        """Report an error of a run; True where the page has shown it, else Streamlit shows its type."""
+        """Report an error of a run.
+
+        Return True if the page has shown it; otherwise Streamlit shows the error's type.
+        """
         if isinstance(error, TooLongError):
             self.telemetry.count_refusal("too long")
             st.error(str(error), icon=":material/error:")
@@ -110,7 +113,10 @@ class Instance:
         return False
 
     def warm_up(self) -> None:
-        """Load the shipped model in a thread, beside the server's first answers; `/readyz` waits for it."""
+        """Load the shipped model in a thread, while the server starts to answer.
+
+        `/readyz` is 503 until it is loaded.
+        """
         threading.Thread(target=self._load, name="attnviz-warm-up", daemon=True).start()
 
     def _load(self) -> None:
@@ -129,8 +135,9 @@ class Instance:
         self._open_classes()
 
     def _check_engine(self) -> None:
-        """Ask the configured engine for its models and log where it does not answer. Pages then do without it, and say
-        so.
+        """Ask the configured engine for its models, and log it if the engine does not answer.
+
+        Pages then work without the engine, and say so.
         """
         from attnviz.app.cache import engine
 
@@ -139,7 +146,7 @@ class Instance:
             self.telemetry.say("fault", type="Engine", sentence=sentence)
 
     def _open_classes(self) -> None:
-        """Open the database if it has classes, so that classes past their time are deleted even if no one visits."""
+        """Open the database if it has classes, so that expired classes are deleted even if nobody visits."""
         from attnviz.classroom import instance
         from attnviz.lessons.page.run import picture
 
@@ -160,7 +167,7 @@ def _login_middleware(settings: Settings, secret: str, telemetry: Telemetry) -> 
 
 
 def _set_streamlit(settings: Settings) -> None:
-    """Set the options that differ from `.streamlit/config.toml` where many share a server."""
+    """Set the Streamlit options that differ from `.streamlit/config.toml` on a server for many visitors."""
     streamlit_internals.MOST_UPLOADED = settings.upload_megabytes << 20
     streamlit_internals.set_options(
         {

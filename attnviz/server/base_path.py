@@ -1,7 +1,7 @@
-"""The path below which a proxy offers the dashboard to visitors, such as /course/attnviz.
+"""The path under which a proxy offers the dashboard to visitors, such as /course/attnviz.
 
-The proxy may keep this path in the requests that it passes on, or strip it. All middleware of ours sees requests
-without it, and answers with relative addresses, which are right in both cases. Streamlit sees requests with it.
+The proxy may keep this path in the requests that it passes on, or strip it. Our middleware sees requests without the
+path, and answers with relative addresses, which are right in both cases. Streamlit sees requests with the path.
 """
 
 from starlette.responses import RedirectResponse
@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 def relative(path: str, there: str) -> str:
-    """Return the address that leads from a page at `path` to the page at `there`, both without the base path.
+    """Return the relative address from a page at `path` to the page at `there`, both without the base path.
 
     `relative("/auth/login", "/login?next=/")` is `"../login?next=/"`.
     """
@@ -17,13 +17,13 @@ def relative(path: str, there: str) -> str:
 
 
 def redirect(scope: Scope, there: str, status: int = 303) -> RedirectResponse:
-    """Return a redirect to a path of this instance."""
+    """Return a redirect from the request in `scope` to a path of this server."""
     address = relative(scope["path"], there)
     return RedirectResponse(address if address.startswith(".") else f"./{address}", status)
 
 
 class StripBasePath:
-    """Middleware that takes the base path out of a request, and a slash off the end of a page's path."""
+    """Middleware that removes the base path from a request, and a slash from the end of a page's path."""
 
     def __init__(self, app: ASGIApp, base_path: str) -> None:
         self._app, self._base_path = app, base_path
@@ -47,13 +47,13 @@ class StripBasePath:
         await self._app({**scope, "path": path}, receive, send)
 
     def _move(self, scope: Scope, address: str) -> RedirectResponse:
-        """Redirect a request to an address relative to its own, keeping its query and its body."""
+        """Return a redirect to an address relative to the request's own, which keeps the query and the body."""
         query = scope["query_string"].decode("latin-1")
         return RedirectResponse(f"{address}?{query}" if query else address, 308, {"Cache-Control": "no-cache"})
 
 
 class AddBasePath:
-    """Middleware that gives the base path back to a request, for Streamlit."""
+    """Middleware that adds the base path to a request again, for Streamlit."""
 
     def __init__(self, app: ASGIApp, base_path: str) -> None:
         self._app, self._base_path = app, base_path

@@ -1,6 +1,4 @@
-"""Checks before the server starts: whether settings go together, and whether files and ports that they name can be
-used.
-"""
+"""Checks before the server starts: whether the settings are consistent, and their files and ports usable."""
 
 import os
 import re
@@ -35,7 +33,7 @@ _SECRET_FILE = "cookie-secret"
 
 
 def check(settings: Settings) -> None:
-    """Raise ValueError, with one sentence, for the first setting that would not work."""
+    """Raise ValueError, with a message of one sentence, for the first setting that would not work."""
     _names(settings)
     _certificate(settings)
     _login(settings)
@@ -61,7 +59,7 @@ def _names(settings: Settings) -> None:
 
 
 def _base_path(settings: Settings) -> None:
-    """Refuse a base path that browsers would rewrite, or that begins with one of the dashboard's own paths."""
+    """Raise ValueError for a base path that browsers would rewrite, or that begins with a path of the dashboard."""
     parts = settings.base_path.split("/")[1:]
     if any(not _BASE_PART.fullmatch(part) or not part.strip(".") for part in parts):
         raise ValueError(f"base_path is {settings.base_path!r}: give a path of letters, digits, . _ and -, as /course.")
@@ -115,7 +113,9 @@ def _login(settings: Settings) -> None:
 
 
 def _no_login(settings: Settings) -> None:
-    """Refuse a setting of a login that is not switched on: without it everybody would come in."""
+    """Raise ValueError for a setting of a login that is not switched on, since everybody could enter without
+    the login.
+    """
     for login, names in (("password", ("class_password", "teacher_password")), ("oidc", ("oidc_secret", "allowed"))):
         for name in names:
             if getattr(settings, name):
@@ -133,7 +133,7 @@ def _passwords(settings: Settings) -> None:
 
 
 def _models(settings: Settings) -> None:
-    """Folders are there; and a model that is opened by its id can be written into the hub's folder."""
+    """Raise ValueError if a model's folder does not exist, or if the folder for hub downloads cannot be written."""
     for name in settings.models:
         if name.startswith(("/", "./", "../", "~")) and not Path(name).expanduser().is_dir():
             raise ValueError(f"models names {name}, and there is no such folder.")
@@ -150,7 +150,10 @@ def _models(settings: Settings) -> None:
 
 
 def _database(settings: Settings) -> None:
-    """Check whether its address can be one. Nothing is asked of it: the dashboard also runs while it is away."""
+    """Raise ValueError for an invalid database address.
+
+    No connection is made, as the dashboard also runs without one.
+    """
     if settings.database:
         from attnviz.classroom.storage.database import engine_of
 
@@ -158,7 +161,7 @@ def _database(settings: Settings) -> None:
 
 
 def _ports(settings: Settings) -> None:
-    """Each has to be another, and free."""
+    """Raise ValueError unless all ports are different and free."""
     for name in ("metrics_port", "redirect_port"):
         if getattr(settings, name) == settings.port:
             raise ValueError(f"{name} is {settings.port}, the port of the pages: give it one of its own.")
@@ -171,7 +174,7 @@ def _ports(settings: Settings) -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Raise ValueError, with one sentence, where this process cannot listen on a port."""
+    """Raise ValueError, with a message of one sentence, if this process cannot listen on a port."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
@@ -186,7 +189,7 @@ def check_port(host: str, port: int) -> None:
 
 
 def _make_secret(file: Path) -> None:
-    """Write a new secret into a file that its owner alone may read; one that another server has just written stays."""
+    """Write a new secret into a file that only its owner can read, unless another server has just written the file."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent)  # readable by its owner alone
     with os.fdopen(handle, "w", encoding="ascii") as made:
@@ -197,10 +200,10 @@ def _make_secret(file: Path) -> None:
 
 
 def secret_of(settings: Settings) -> str:
-    """Return the secret that signs cookies: the given one, or one that is made once and kept beside the database, so
-    that a restart logs nobody out.
+    """Return the secret that signs cookies.
 
-    Raises ValueError, with one sentence, where it can be neither read nor written.
+    It is the one in the settings, or one that is made once and stored beside the database, so that a restart logs
+    nobody out. Raises ValueError if the stored secret can be neither read nor written.
     """
     if settings.cookie_secret:
         return settings.cookie_secret

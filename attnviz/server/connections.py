@@ -1,7 +1,7 @@
-"""Connections as uvicorn serves them, with bounds that it has no setting for; a proxy before the server has its own.
+"""uvicorn's HTTP connections, with limits for which uvicorn has no setting. Proxies are exempt.
 
-A request's head must come in time, an answer must be read, and an address may have a limited number of connections. A
-client that sends requests without reading the answer to the first is cut off: no browser does that.
+The head of a request must arrive in time, the client must read the answer, and an address may have a limited number of
+connections. A client that keeps sending requests without reading the first answer is disconnected; no browser does so.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ _MOST_AHEAD = 64 << 10  # bytes of requests behind the one that is being answere
 
 @dataclass(frozen=True)
 class Bounds:
-    """Bounds on the connections of one address; `proxies` may have any number.
+    """Limit on the connections of one address. Addresses in `proxies` may have any number.
 
-    `refused` is called with the reason of each refusal.
+    `refused` is called with the reason for each refusal.
     """
 
     connections: int
@@ -34,19 +34,19 @@ class Bounds:
     report: Callable[[str], None] = field(default=lambda _reason: None)
 
     def is_full(self, host: str, connections: Collection[Any]) -> bool:
-        """Check whether an address has more than its connections, among those that are open."""
+        """Check whether an address has more of the open connections than it may have."""
         own = network_of(host)
         count = sum(one.client is not None and network_of(one.client[0]) == own for one in connections)
         return count > self.connections and not any(ip_address(host) in proxy for proxy in self.proxies)
 
 
 def bounded_protocol(bounds: Bounds) -> type[H11Protocol]:
-    """Return uvicorn's protocol of plain requests within `bounds`."""
+    """Return a subclass of uvicorn's HTTP protocol with these limits."""
     return type("BoundedRequests", (Requests,), {"bounds": bounds})
 
 
 class Requests(H11Protocol):
-    """One connection, until it is a websocket's."""
+    """The protocol of one HTTP connection, until it becomes a WebSocket."""
 
     bounds: Bounds
 
@@ -57,7 +57,7 @@ class Requests(H11Protocol):
         self._rest: int | None = None  # bytes read and dropped so far of a head that is too long
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Cut the connection of an address that has too many."""
+        """Accept a connection, or close it if its address has too many."""
         super().connection_made(transport)
         if self.client is not None and self.bounds.is_full(self.client[0], self.connections):
             self._cut("connections")
@@ -65,7 +65,7 @@ class Requests(H11Protocol):
             self._wait_for_head()
 
     def data_received(self, data: bytes) -> None:
-        """Read on, and begin or end the wait for a head."""
+        """Process received bytes, and start or stop the timer for the head of a request."""
         if self._rest is not None:
             self._rest += len(data)
             if self._rest > _MOST_REST:
@@ -79,8 +79,8 @@ class Requests(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer an invalid request. If its head is too long, answer with a sentence that the browser can show.
 
-        If the server closed the connection while the rest of the head still comes, the connection would be reset and
-        the browser would show no answer. So the connection is closed only once the rest was read, up to a limit.
+        If the server closed the connection while the rest of the head is still arriving, the connection would be reset,
+        and the browser would show no answer. The rest is therefore read first, up to a limit.
         """
         if len(self.conn.trailing_data[0]) <= _MOST_HEAD:
             super().send_400_response(msg)
@@ -111,17 +111,17 @@ class Requests(H11Protocol):
             self.transport.abort()
 
     def pause_writing(self) -> None:
-        """Start the clock of an answer that the client does not read: for a while that may be a slow network."""
+        """Start the timer for an answer that the client does not read. For a while this may be a slow network."""
         super().pause_writing()
         self._unread_answer = self.loop.call_later(_READ_SECONDS, self._cut, "unread answer")
 
     def resume_writing(self) -> None:
-        """Stop that clock: the client reads again."""
+        """Stop the timer for an unread answer, since the client reads again."""
         super().resume_writing()
         self._unread_answer = _cancel(self._unread_answer)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop both clocks."""
+        """Stop both timers."""
         super().connection_lost(exc)
         self._head, self._unread_answer = _cancel(self._head), _cancel(self._unread_answer)
 

@@ -1,8 +1,8 @@
-"""Rate limits of each visitor, so that the others are not slowed: token buckets, and a bound on connected browsers.
+"""Rate limits per visitor, so that one does not slow the others: token buckets, and a limit on connected browsers.
 
-What comes over a websocket is delayed and never dropped: a frame that is lost may be the last, and would leave an old
-picture on the page. Scripts of a page are delayed, too. Other plain requests are answered 429 with Retry-After; an
-upload waits until its address has a place for it, and has to come at a least rate.
+WebSocket messages over the limit are delayed and never dropped, since losing the last one would leave an old picture on
+the page. Requests for a page's scripts are delayed too. Other HTTP requests are answered 429 with Retry-After. An
+upload waits until its address has a free place, and must arrive at a minimum rate.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ _POLLS = 1.5  # a second, of each browser that an address may have: a class behi
 
 
 class Buckets:
-    """A token bucket for each address: `burst` at once, then `rate` a second."""
+    """A token bucket per address: `burst` requests at once, then `rate` per second."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self._rate, self._burst = rate, burst
         self._buckets: OrderedDict[str, AsyncLimiter] = OrderedDict()
 
     def bucket(self, address: str) -> AsyncLimiter:
-        """Return the bucket of an address; the least recently used one is forgotten beyond `_MOST`."""
+        """Return the bucket of an address. If there are more than `_MOST`, the least recently used one is removed."""
         bucket = self._buckets.get(address) or new_bucket(self._rate, self._burst)
         self._buckets[address] = bucket
         self._buckets.move_to_end(address)
@@ -52,17 +52,17 @@ class Buckets:
 
 
 def new_bucket(rate: float, burst: int) -> AsyncLimiter:
-    """Return a token bucket that holds `burst` and is filled by `rate` a second."""
+    """Return a token bucket that holds `burst` tokens and is refilled with `rate` tokens per second."""
     return AsyncLimiter(burst, burst / rate)
 
 
 def address_of(scope: Scope) -> str:
-    """Return the network address that a connection comes from."""
+    """Return the network of the client of a connection."""
     return network_of((scope.get("client") or ("", 0))[0])
 
 
 class Uploads:
-    """Places for files that are being sent: so many in all, and so many of one address."""
+    """Limit on the number of simultaneous uploads, in total and per address."""
 
     def __init__(self) -> None:
         self._all = asyncio.Semaphore(_UPLOADS)
@@ -71,7 +71,7 @@ class Uploads:
 
     @asynccontextmanager
     async def place(self, address: str) -> AsyncIterator[None]:
-        """Wait for a place, and give it back."""
+        """Wait for a free upload place, and occupy it inside this context."""
         own = self._own.setdefault(address, asyncio.Semaphore(_UPLOADS_AN_ADDRESS))
         self._waiting[address] += 1
         try:
@@ -84,7 +84,7 @@ class Uploads:
 
 
 class FairUse:
-    """Middleware that delays or refuses what exceeds the limits."""
+    """Middleware that delays or refuses requests over the limits."""
 
     def __init__(self, app: ASGIApp, settings: Settings, telemetry: Telemetry, state: State) -> None:
         self._app, self._settings, self._telemetry, self._state = app, settings, telemetry, state
@@ -129,7 +129,7 @@ class FairUse:
             await self._app(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take an uploaded file, which holds a place while it comes and loses it if it is slow."""
+        """Receive an upload, which occupies a place until it has arrived. An upload that is too slow is refused."""
         began = False
 
         async def send_and_see(message: Message) -> None:
@@ -178,7 +178,7 @@ class FairUse:
             self._telemetry.visitors.set(self._connected.total())
 
     def _full_reason(self, address: str) -> str:
-        """Return the reason to refuse another visitor from an address; "" where there is room."""
+        """Return the reason to refuse another visitor from an address; "" if the visitor may connect."""
         if self._state.is_stopping.is_set():
             return "This server is about to stop; another one, or this one again, will answer in a moment."
         if self._connected.total() >= self._settings.visitors:
@@ -189,7 +189,7 @@ class FairUse:
 
 
 def _enforce_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
-    """Have `limit` end a body that comes by less than `_SLOWEST` bytes a second, or takes too long in all."""
+    """Wrap `receive` so that `limit` expires for a body that arrives too slowly, or takes too long in total."""
     loop = asyncio.get_running_loop()
     started, count = loop.time(), 0
 
@@ -205,7 +205,7 @@ def _enforce_rate(receive: Receive, limit: asyncio.Timeout) -> Receive:
 
 
 def _is_page(scope: Scope) -> bool:
-    """Check whether a browser asks for a page, and not for what a page is made of."""
+    """Check whether a browser requests a page, and not a script, a style sheet or other parts of a page."""
     accepted = dict(scope["headers"]).get(b"accept", b"")
     return scope["method"] == "GET" and b"text/html" in accepted
 
@@ -216,7 +216,7 @@ def _full_page(refusal: str) -> Response:
 
 
 async def _deny(scope: Scope, receive: Receive, send: Send, refusal: str) -> None:
-    """Refuse a websocket as plain HTTP, where the server can."""
+    """Refuse a WebSocket with an HTTP answer if the server supports that, and by closing it otherwise."""
     if "websocket.http.response" in scope.get("extensions", {}):
         answer = PlainTextResponse(f"{refusal}\n", 429, {"Retry-After": str(_AGAIN)})
         await answer(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Security headers: what a page of ours may do in a browser, and which sites may show it in a frame."""
+"""Security headers: what our pages may do in a browser, and which sites may show them in a frame."""
 
 import base64
 import hashlib
@@ -17,9 +17,9 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def policy(settings: Settings, scripts: tuple[str, ...]) -> str:
-    """Return the Content-Security-Policy: nothing of foreign hosts, no eval, of inline scripts only `scripts`.
+    """Return the Content-Security-Policy: nothing from other hosts, no eval, and no inline scripts except `scripts`.
 
-    `blob:` stands among the scripts because Streamlit imports each component from one; to make a blob, one must
+    `blob:` is allowed for scripts, because Streamlit imports each component from a blob; to make a blob, one must
     already run a script. Styles are written by Streamlit's libraries while the page runs, so that they may be inline.
     """
     hashes = " ".join(sorted({_hash(script) for script in scripts}))
@@ -41,7 +41,7 @@ def policy(settings: Settings, scripts: tuple[str, ...]) -> str:
 
 
 def inline_scripts() -> tuple[str, ...]:
-    """Return the inline scripts of Streamlit's page, as it is installed."""
+    """Return the inline scripts in the page of the installed Streamlit."""
     index = Path(streamlit.__file__).parent / "static" / "index.html"
     return tuple(_INLINE.findall(index.read_text(encoding="utf-8")))
 
@@ -52,7 +52,7 @@ def _hash(script: str) -> str:
 
 
 class Headers:
-    """Middleware that sets the headers on every answer."""
+    """Middleware that sets the security headers on every answer."""
 
     def __init__(self, app: ASGIApp, settings: Settings, scripts: tuple[str, ...]) -> None:
         self._app = app
@@ -87,7 +87,7 @@ class Headers:
 
 
 def _secure_cookie(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Return a header, with `Secure` added to a cookie, which Streamlit does not set on its own."""
+    """Return a header unchanged, or with `Secure` added to a cookie, which Streamlit does not do."""
     if name.lower() != b"set-cookie" or b"; secure" in value.lower():
         return name, value
     return name, value + b"; Secure"

@@ -7,7 +7,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class State:
-    """`is_loaded` once the shipped model can answer; `is_stopping` once the server has been asked to stop."""
+    """The server's state: `is_loaded` is set once the shipped model is loaded, `is_stopping` once a stop was
+    requested.
+    """
 
     def __init__(self) -> None:
         self.is_loaded, self.is_stopping = Event(), Event()
@@ -15,7 +17,7 @@ class State:
 
     @property
     def reason(self) -> str:
-        """The reason not to send new visitors here; "" where they are welcome."""
+        """The reason why a load balancer should send no new visitors here; "" if it may."""
         if self.is_stopping.is_set():
             return "stopping"
         if self.fault:
@@ -24,8 +26,9 @@ class State:
 
 
 class Health:
-    """Middleware that answers `/healthz` (200 while the process runs) and `/readyz` (200 once the model is loaded, 503
-    else), for any host name and without login.
+    """Middleware that answers `/healthz` and `/readyz`, for any host name and without login.
+
+    `/healthz` is 200 while the process runs. `/readyz` is 200 once the model is loaded, and 503 before.
     """
 
     def __init__(self, app: ASGIApp, state: State) -> None:

@@ -1,8 +1,8 @@
-"""The door of a dashboard for one person (`attnviz run`, `attnviz.open`): it opens to the token of this start alone.
+"""Access control for a dashboard for one person (`attnviz run`, `attnviz.open`), by a token made at each start.
 
-A stranger's page in the same browser can send requests to anything that listens on this machine. This door refuses such
-requests: under a name that the stranger has made point to this machine (DNS rebinding), from an origin other than the
-dashboard's own (another port is another origin), or without the token. The token is in the address that is printed, and
+Another site's page in the same browser can send requests to any port of this machine. Requests are therefore refused if
+they use a host name that another site has pointed at this machine (DNS rebinding), come from an origin other than the
+dashboard's own (a different port is a different origin), or lack the token. The token is in the printed address, and
 later in a cookie.
 """
 
@@ -31,7 +31,7 @@ _HEALTH = "/_stcore/health"  # its answer says only that a server runs
 
 
 class OwnDoor:
-    """Middleware that lets in requests from the dashboard's own origin that carry the token."""
+    """Middleware that accepts only requests from the dashboard's own origin that have the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._token = app, token
@@ -47,7 +47,7 @@ class OwnDoor:
             await answer(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return the refusal of a request; None if the request is let in."""
+        """Return the answer that refuses a request; None if the request is accepted."""
         headers = RequestHeaders(scope=scope)
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
@@ -59,8 +59,9 @@ class OwnDoor:
         return PlainTextResponse("The token is missing.\n", HTTPStatus.FORBIDDEN)
 
     def _first_page(self, scope: Scope, headers: RequestHeaders) -> Response:
-        """Answer a browser without the cookie: set the cookie if its address has the token, else say where to find the
-        token.
+        """Answer a browser without the cookie.
+
+        If the requested address has the token, set the cookie. Otherwise show where to find the token.
         """
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         query = urlencode([(name, value) for name, value in asked if name != TOKEN])
@@ -80,12 +81,14 @@ class OwnDoor:
 
     @staticmethod
     def _cookie(scope: Scope) -> str:
-        """Name the cookie by the server's port: browsers send a name's cookies to all of its ports."""
+        """Return the cookie's name, which contains the server's port, since browsers send cookies to all ports
+        of a host.
+        """
         return f"attnviz_{(scope.get('server') or ('', 0))[1]}"
 
 
 def own_app(settings: Settings, token: str) -> st.App:
-    """Return the dashboard behind an `OwnDoor`, with the headers of a shared instance."""
+    """Return the dashboard as an ASGI application behind an `OwnDoor`, with the security headers of a shared server."""
     return st.App(
         APP / "dashboard.py",
         middleware=[

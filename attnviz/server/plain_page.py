@@ -1,4 +1,4 @@
-"""Pages without the dashboard: full, not logged in, not allowed."""
+"""Simple HTML pages shown instead of the dashboard: server full, not logged in, not allowed."""
 
 import html
 
@@ -13,8 +13,9 @@ _STYLE = (
 
 
 def plain_page(title: str, *parts: str, status: int = 200, retry_after: int = 0) -> HTMLResponse:
-    """Return a page of a few sentences; `parts` are HTML. With `retry_after` it reloads itself after so many
-    seconds.
+    """Return a page with a title and a few parts, which are HTML.
+
+    With `retry_after` it reloads after so many seconds.
     """
     again = f"<meta http-equiv='refresh' content='{retry_after}'>" if retry_after else ""
     text = (
@@ -28,6 +29,6 @@ def plain_page(title: str, *parts: str, status: int = 200, retry_after: int = 0)
 
 
 def paragraph(sentence: str, *, is_error: bool = False) -> str:
-    """Return a sentence as HTML."""
+    """Return a sentence as an HTML paragraph, escaped."""
     look = " class='error' role='alert'" if is_error else ""
     return f"<p{look}>{html.escape(sentence)}</p>"

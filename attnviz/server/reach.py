@@ -1,4 +1,4 @@
-"""The addresses at which visitors find the server; its start prints them, the first also as a QR code on a terminal."""
+"""The addresses at which visitors find the server. They are printed at the start, the first also as a QR code."""
 
 import io
 import socket
@@ -23,7 +23,7 @@ _WHITE_ON_BLACK, _AS_BEFORE = "\x1b[97;40m", "\x1b[0m"  # a terminal's own colou
 
 @dataclass(frozen=True)
 class Reach:
-    """The addresses that visitors open, the likeliest first, and a note on them."""
+    """The addresses that visitors can open, the most likely first, and a note about them."""
 
     addresses: tuple[str, ...] = ()
     note: str = ""
@@ -31,7 +31,7 @@ class Reach:
 
 
 def announce(settings: Settings, say: Say) -> None:
-    """Print the addresses, with a QR code, on a terminal; elsewhere one line of the log has them."""
+    """Print the addresses and a QR code if standard output is a terminal; otherwise write them into the log."""
     found = reach(settings)
     if sys.stdout.isatty():
         sys.stdout.write("\n".join(("", *terminal_lines(found), "")))
@@ -41,7 +41,7 @@ def announce(settings: Settings, say: Say) -> None:
 
 
 def reach(settings: Settings) -> Reach:
-    """Find the addresses of the server that these settings start."""
+    """Return the addresses of a server with these settings."""
     if settings.public_address:
         return Reach((settings.public_root,))
     names = tuple(host for host in settings.hosts if not host.startswith("*"))
@@ -56,7 +56,7 @@ def reach(settings: Settings) -> Reach:
 
 
 def _network_reach(settings: Settings, names: tuple[str, ...]) -> Reach:
-    """Return the names that the settings allow; without any, the machine's own addresses."""
+    """Return addresses with the host names that the settings allow, or with the machine's own addresses without any."""
     own = own_addresses(_EVERY[settings.host]) if settings.host in _EVERY else (settings.host,)
     if not own:
         note = (
@@ -87,7 +87,7 @@ def _is_address(name: str) -> bool:
 
 
 def own_addresses(family: socket.AddressFamily) -> tuple[str, ...]:
-    """Return the machine's addresses in networks, that of the default route first; none of them is loopback."""
+    """Return the machine's network addresses without loopback, the one with the default route first."""
     found = dict.fromkeys((*_outgoing_addresses(family), *_interface_addresses(family)))
     return tuple(one for one in found if not (ip_address(one).is_loopback or ip_address(one).is_link_local))
 
@@ -99,7 +99,7 @@ def _outgoing_addresses(family: socket.AddressFamily) -> Iterator[str]:
 
 
 def _interface_addresses(family: socket.AddressFamily) -> Iterator[str]:
-    """Yield the address of each interface, on Linux; elsewhere the addresses of the machine's name."""
+    """Yield the address of each network interface on Linux, and the addresses of the host name on other systems."""
     if family == socket.AF_INET and sys.platform == "linux":
         from fcntl import ioctl
 
@@ -113,7 +113,7 @@ def _interface_addresses(family: socket.AddressFamily) -> Iterator[str]:
 
 
 def terminal_lines(found: Reach) -> Iterator[str]:
-    """Yield the lines for a terminal."""
+    """Yield the lines that a terminal shows: addresses, a QR code, and the note."""
     if found.addresses and not found.is_for_others:
         yield f"attnviz is at {found.addresses[0]}"
     elif found.addresses:

@@ -1,6 +1,4 @@
-"""The server's start and stop: it checks settings, runs the dashboard under uvicorn, and lets running answers
-finish.
-"""
+"""Start and stop of the server: check the settings, run the dashboard with uvicorn, and finish running answers."""
 
 import asyncio
 import os
@@ -28,7 +26,7 @@ _LAST_MESSAGES = 0.5  # seconds in which what the last run has drawn reaches its
 
 
 def run(file: Path | None, given: Mapping[str, Any]) -> None:
-    """Serve until a signal stops it. Raises ValueError, with one sentence, for a setting that cannot be."""
+    """Run the server until a signal stops it. Raises ValueError for an invalid setting."""
     settings = read_settings(file, os.environ, given)
     checks.check(settings)
     if settings.redirect_port:
@@ -50,7 +48,10 @@ def _prepare(settings: Settings, secret: str) -> None:
 
 
 def _raise_open_files() -> None:
-    """Raise the limit of open files to the most that this process may have: a shell's is for commands, often 1,024."""
+    """Raise this process's limit on open files to the allowed maximum.
+
+    The default of a shell, often 1,024, is too low.
+    """
     try:
         import resource
     except ModuleNotFoundError:  # Windows
@@ -112,7 +113,7 @@ def _serve(settings: Settings, secret: str) -> None:
 
 
 def _empty_caches_on_signal(instance: "Instance") -> None:
-    """Empty the caches at SIGUSR1."""
+    """Install a handler that empties the caches when the process receives SIGUSR1."""
 
     def empty() -> None:
         held = bounded.empty()

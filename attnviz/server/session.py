@@ -1,4 +1,4 @@
-"""The dashboard for one person: `attnviz.open` on a model in this process's memory, and `attnviz run`."""
+"""The dashboard for one person: `attnviz.open` for a model in this process's memory, and `attnviz run`."""
 
 import asyncio
 import atexit
@@ -45,7 +45,7 @@ class Session:
     _serving: "asyncio.Future[None]" = field(repr=False)
 
     def close(self) -> None:
-        """Stop listening, and let go of the model. Closing twice is closing once."""
+        """Stop the server, and release the model. Further calls do nothing."""
         in_memory.remove(self._name)
         self._server.should_exit = True
         _loop().wait(self._finish())
@@ -91,8 +91,9 @@ def open(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, br
 
 
 class _Loop:
-    """The thread that dashboards of this process are served in. Streamlit's runtime can start once in a process: it
-    runs until the process ends, while servers come and go.
+    """The thread that serves the dashboards of this process.
+
+    Streamlit's runtime can start only once per process. It runs until the process ends, while servers start and stop.
     """
 
     def __init__(self) -> None:
@@ -111,11 +112,11 @@ class _Loop:
         self.wait(self._lifespan.shutdown())
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the thread; return its result."""
+        """Run a coroutine in the thread, wait for it, and return its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
 
     async def listen(self, port: int) -> uvicorn.Server:
-        """Start a server on a port, 0 for any; return it once it listens."""
+        """Start a server on a port (0 for any free one), and return it once it listens."""
         config = _config(self._app, port, lifespan="off")
         server = uvicorn.Server(config)
         self.tasks[server] = asyncio.ensure_future(server.serve())
@@ -127,7 +128,7 @@ class _Loop:
 
 
 def run(port: int, *, browser: bool, model: str = "") -> None:
-    """Serve the dashboard on this machine alone, until Ctrl-C; its address opens on Heads with `model`, if any.
+    """Serve the dashboard on this machine alone until Ctrl-C. With a `model`, the printed address opens Heads with it.
 
     Raises ValueError for invalid settings.
     """
@@ -158,7 +159,7 @@ def _config(app: Any, port: int, *, lifespan: Literal["on", "off"]) -> uvicorn.C
 
 
 def _own_settings() -> Settings:
-    """Read the settings of the environment. A dashboard for one person uses only `hosts` and `embedders`."""
+    """Read `hosts` and `embedders` from the environment. A dashboard for one person uses no other settings."""
     said = read_settings(None, os.environ, {})
     return Settings(hosts=said.hosts, embedders=said.embedders)
 

@@ -1,4 +1,4 @@
-"""Settings of a shared instance, and the values that each may have. `deploy/attnviz.toml` has them with comments."""
+"""Settings of a server, and their allowed values. `deploy/attnviz.toml` lists them with comments."""
 
 import difflib
 import stat
@@ -15,7 +15,7 @@ _SPARE_CONNECTIONS = 32
 
 
 def _number(default: float, least: float, most: float) -> Any:
-    """Declare a number from `least` to `most`, whole where the default is."""
+    """Declare a setting that is a number from `least` to `most`; an integer if the default is one."""
     return field(default=default, metadata={"least": least, "most": most})
 
 
@@ -24,13 +24,13 @@ def _one_of(options: tuple[str, ...]) -> Any:
 
 
 def _secret() -> Any:
-    """Declare a text that no `repr` shows."""
+    """Declare a setting that is a secret text, which `repr` does not show."""
     return field(default="", repr=False, metadata={"secret": True})
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One instance. Each field can stand in the file under its name, or in the environment as `ATTNVIZ_NAME`."""
+    """The settings of one server. Each can be set in the file by its name, or in the environment as `ATTNVIZ_NAME`."""
 
     host: str = "127.0.0.1"
     port: int = _number(8501, 1, 65535)
@@ -84,13 +84,13 @@ class Settings:
 
     @property
     def public_root(self) -> str:
-        """`public_address` with the base path, without a slash at its end; "" where it is not set."""
+        """`public_address` with the base path and without a slash at its end; "" if it is not set."""
         root = self.public_address.rstrip("/")
         return root + self.base_path if root and not root.endswith(self.base_path) else root
 
     @property
     def cookie_path(self) -> str:
-        """The path of cookies, so that browsers send them to no other service on the same host."""
+        """The path for cookies, so that browsers do not send them to other services on the same host."""
         return self.base_path or "/"
 
     @property
@@ -100,7 +100,7 @@ class Settings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether only this machine can reach the server."""
         return self.host in {"127.0.0.1", "::1", "localhost"}
 
 
@@ -111,9 +111,10 @@ _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no"
 
 
 def read_settings(file: Path | None, environ: Mapping[str, str], given: Mapping[str, Any]) -> Settings:
-    """Read and merge the settings of all three. Raises ValueError with one sentence for a value that cannot be meant.
+    """Read and merge the settings from a file, from the environment, and from `given`.
 
-    A variable of the environment holds over the file, `given` over both; None there is not said.
+    A variable of the environment overrides the file, and `given` overrides both; None in `given` means not set. Raises
+    ValueError for an invalid value.
     """
     found = _read_file(file) if file is not None else {}
     found |= _read_environment(environ)
@@ -123,7 +124,7 @@ def read_settings(file: Path | None, environ: Mapping[str, str], given: Mapping[
 
 
 def _with_slash(base_path: str) -> str:
-    """Return a base path with a slash at its beginning and none at its end; "" for the root."""
+    """Normalize a base path to begin with a slash and end without one; "" for the root."""
     inner = base_path.strip().strip("/")
     return f"/{inner}" if inner else ""
 
@@ -144,8 +145,9 @@ def _read_file(file: Path) -> dict[str, Any]:
 
 
 def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Read the variables ATTNVIZ_…. Raises ValueError for a name that resembles a setting's and is none; any other is
-    not for us.
+    """Read the settings in environment variables ATTNVIZ_….
+
+    Raises ValueError for a variable whose name resembles that of a setting. Other unknown variables are ignored.
     """
     found = {}
     for variable, text in environ.items():
@@ -160,13 +162,13 @@ def _read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _suggestion(name: str) -> str:
-    """Suggest the setting with the nearest name."""
+    """Return the end of an error message, which suggests the setting with the most similar name."""
     near = difflib.get_close_matches(name, _FIELDS, n=1)
     return f": did you mean {near[0]}?" if near else "; deploy/attnviz.toml lists what there is"
 
 
 def _parse(name: str, text: str) -> Any:
-    """Convert a variable's text to the setting's type; a text that cannot be converted stays as it is."""
+    """Convert a variable's text to the setting's type. A text that cannot be converted is returned unchanged."""
     default = _FIELDS[name].default
     if isinstance(default, tuple):
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -182,8 +184,9 @@ def _parse(name: str, text: str) -> Any:
 
 
 def _validate(name: str, value: Any, place: str) -> Any:
-    """Validate a value against the setting's type and range. Raises ValueError, which names a secret's place and not
-    its value.
+    """Check a value against the setting's type and range, and return it.
+
+    Raises ValueError. The message names the place of the value, and quotes it unless it is a secret.
     """
     one = _FIELDS[name]
     if isinstance(one.default, float) and isinstance(value, int) and not isinstance(value, bool):

@@ -1,8 +1,8 @@
-"""Guard uvicorn's websockets against floods.
+"""Protection of uvicorn's WebSockets against floods.
 
-uvicorn parses all that it has read at once, and a read of 256 kB may hold 40,000 pings, or 256 MB of messages that
-deflate well. Here it is parsed by the kilobyte, and no further than to the next message; pings, pongs and fragments are
-counted; a message has so many fields and no more; and nothing is read from a peer that does not read.
+uvicorn parses all bytes of a read at once. A read of 256 kB may contain 40,000 pings, or compressed messages of 256 MB
+in total. Here the bytes are parsed in pieces of a kilobyte, and only up to the next message. Pings, pongs and fragments
+are limited, and so are the fields of a message. Nothing is read from a peer that does not read what it is sent.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _MOST_SMALL, _SECONDS = 100, 10.0  # pings, pongs and small fragments in so many
 
 
 class Sockets(WebSocketsSansIOProtocol):
-    """uvicorn's protocol with these bounds."""
+    """uvicorn's WebSocket protocol with these limits."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -32,12 +32,12 @@ class Sockets(WebSocketsSansIOProtocol):
         self._small, self._since = 0, self.loop.time()
 
     def data_received(self, data: bytes) -> None:
-        """Parse as much as there is room for."""
+        """Store received bytes, and parse them as far as `_has_room` allows."""
         self._unread += data
         self._parse()
 
     def _parse(self) -> None:
-        """Parse to the next message; read on once all that was read is parsed."""
+        """Parse up to the next message. Once all stored bytes are parsed, resume reading."""
         while self._unread and self._has_room():
             piece = bytes(self._unread[:_PIECE])
             del self._unread[:_PIECE]
@@ -50,20 +50,20 @@ class Sockets(WebSocketsSansIOProtocol):
             self.transport.resume_reading()
 
     def _has_room(self) -> bool:
-        """Check whether no message waits, the peer reads what it is sent, and no handshake is under way."""
+        """Check that no message is waiting, that the peer reads what it is sent, and that no handshake is in
+        progress.
+        """
         is_open = self.handshake_complete or not self.handshake_initiated
         return is_open and not self.transport.is_closing() and not self.read_paused and self.writable.is_set()
 
     async def receive(self) -> Any:
-        """Return the next message for the dashboard, and parse the bytes behind it."""
+        """Return the next message for the dashboard, and continue parsing after it."""
         message = await super().receive()
         self._parse()
         return message
 
     async def send(self, message: Any) -> None:
-        """Send a message to the browser. Raises ClientDisconnected, as uvicorn does, where the connection was
-        refused.
-        """
+        """Send a message to the browser. Raises ClientDisconnected, as uvicorn does, if the connection was refused."""
         if self.close_sent and self.handshake_complete:
             raise ClientDisconnected
         await super().send(message)
@@ -73,12 +73,12 @@ class Sockets(WebSocketsSansIOProtocol):
             self._parse()
 
     def pause_writing(self) -> None:
-        """Stop reading from a peer that does not read."""
+        """Stop reading from a peer that does not read what it is sent."""
         super().pause_writing()
         self.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Read from a peer that reads again."""
+        """Resume reading from a peer that reads again."""
         super().resume_writing()
         self._parse()
 
@@ -98,12 +98,12 @@ class Sockets(WebSocketsSansIOProtocol):
             super().handle_pong(event)
 
     def handle_cont(self, event: Frame) -> None:
-        """Count a small fragment of a message and take it."""
+        """Count a fragment of a message if it is small, and process it."""
         if len(event.data) >= _SMALL or self._is_within_bounds():
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        """Hand over a message, unless it would take far more memory than it has bytes."""
+        """Pass a message to the dashboard, unless parsing it would need far more memory than it has bytes."""
         message = b"".join(self.frames)
         self.frames = [message]
         try:
@@ -116,7 +116,7 @@ class Sockets(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def _is_within_bounds(self) -> bool:
-        """Count a frame that brings no message. The connection is closed where there are too many."""
+        """Count a frame that completes no message. Close the connection and return False if there are too many."""
         if (now := self.loop.time()) - self._since > _SECONDS:
             self._small, self._since = 0, now
         self._small += 1
@@ -125,9 +125,7 @@ class Sockets(WebSocketsSansIOProtocol):
         return self._small <= _MOST_SMALL
 
     def _refuse(self, code: CloseCode, reason: str) -> None:
-        """Close the connection, and parse nothing more of it; uvicorn leaves out what was parsed already. A peer that
-        goes on after that is cut off.
-        """
+        """Close the connection, and ignore all further bytes. A peer that goes on sending is disconnected."""
         if not self.close_sent:
             self.conn.fail(code, reason)
             self.handle_parser_exception()
@@ -144,9 +142,9 @@ _VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = (
 
 
 def count_fields(frame: bytes, most: int) -> int:
-    """Count the fields of a message and of the messages in it; stop at `most` + 1.
+    """Count the fields of a protobuf message, including nested messages; stop at `most` + 1.
 
-    Raises ValueError for what no browser sends: cut short, or of a wire type that Streamlit does not use.
+    Raises ValueError for bytes that no browser sends: a truncated message, or a wire type that Streamlit does not use.
     """
     count, waiting = 0, [(0, len(frame), BACK_MESSAGE)]
     while waiting:
@@ -166,13 +164,15 @@ def count_fields(frame: bytes, most: int) -> int:
 
 @cache
 def _messages_in(message: Descriptor) -> Mapping[int, Descriptor]:
-    """Return the fields of a message that are messages themselves, by their numbers."""
+    """Return the types of a message's fields that are messages themselves, by field number."""
     return {field.number: field.message_type for field in message.fields if field.message_type is not None}
 
 
 def _field(frame: bytes, at: int) -> tuple[int, int, int]:
-    """Parse the field that begins at `at`: its number, where its content begins, and where the next field does. A plain
-    number's content begins where it ends.
+    """Parse the field that begins at `at`. Return its number, where its content begins, and where the next field
+    begins.
+
+    For a varint, both places are the end of the field.
     """
     key, at = _varint(frame, at)
     kind = key & 7
@@ -189,7 +189,7 @@ def _field(frame: bytes, at: int) -> tuple[int, int, int]:
 
 
 def _varint(frame: bytes, at: int) -> tuple[int, int]:
-    """Parse a number of seven bits a byte; return it, and where it ends."""
+    """Parse a varint, which has seven bits per byte. Return its value and where it ends."""
     value = shift = 0
     for at_byte in range(at, min(at + 10, len(frame))):
         value |= (frame[at_byte] & 127) << shift

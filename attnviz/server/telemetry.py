@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, and a log with one line of JSON a request, which never holds a visitor's sentences."""
+"""Metrics for Prometheus, and a log with one line of JSON per request. Neither contains visitors' sentences."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ Say = Callable[..., None]  # say(event, **what): one line of the log
 
 
 class Telemetry:
-    """Metrics and log of a server."""
+    """The metrics and the log of a server."""
 
     def __init__(self, *, is_logging: bool = True, front: str = "") -> None:
         self._is_logging, self._front = is_logging, {"front": front} if front else {}
@@ -48,12 +48,12 @@ class Telemetry:
             say(event, **self._front, **said)
 
     def count_refusal(self, reason: str) -> None:
-        """Count a refusal."""
+        """Count and log a refusal."""
         self.refusals.labels(reason).inc()
         self.say("refused", reason=reason)
 
     def listen(self, port: int) -> None:
-        """Serve the numbers at /metrics on a port of this machine alone."""
+        """Serve the metrics at /metrics on a port that only this machine can reach."""
         start_http_server(port, addr="127.0.0.1", registry=self.registry)
 
 
@@ -63,7 +63,7 @@ def say(event: str, **said: Any) -> None:
 
 
 class _JsonLines(logging.Formatter):
-    """Formatter of a record as one line of JSON."""
+    """Log formatter that writes a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         told = {"at": round(record.created, 3), "event": record.getMessage()}
@@ -71,7 +71,7 @@ class _JsonLines(logging.Formatter):
 
 
 def set_up_log() -> None:
-    """Send the log's lines to standard error, and Streamlit's access log nowhere: each request has its line here."""
+    """Send our log to standard error, and disable Streamlit's access log, since our log has a line for each request."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JsonLines())
     for log in (_LOG, _LESSONS):
@@ -81,9 +81,7 @@ def set_up_log() -> None:
 
 
 class CountedRequests:
-    """Middleware that counts every HTTP request and writes its line: method, first part of the path, status,
-    milliseconds.
-    """
+    """Middleware that counts and logs every HTTP request: method, first part of the path, status, milliseconds."""
 
     def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
         self._app, self._telemetry = app, telemetry

@@ -1,4 +1,4 @@
-"""The queue of runs: a bounded number at a time, served round-robin over the visitors' addresses."""
+"""The queue for runs: a limited number computes at a time, served round-robin over the visitors' addresses."""
 
 import ctypes
 import threading
@@ -15,12 +15,13 @@ _PRESENT = 10.0  # seconds after its last request for which an address counts as
 
 
 class BusyError(ValueError):
-    """The queue is full."""
+    """Raised if the queue is full."""
 
 
 class TooLongError(ValueError):
-    """A run took longer than `seconds`, the longest allowed. It is raised by its class, so the class holds the
-    sentence.
+    """Raised in a run that took longer than allowed.
+
+    Python raises it in another thread by its class and without arguments, so the class itself has the message.
     """
 
     seconds = 0.0
@@ -43,21 +44,23 @@ class _Ticket:
 
     @property
     def thread(self) -> int:
-        """The number of the thread whose turn it is. Another thread may get it once this one has ended."""
+        """The identifier of this ticket's thread. Python may give it to another thread once this one has ended."""
         return self.owner.ident or 0
 
 
 class Turns:
-    """Queue that lets at most `places` runs compute at a time, each alone for its first `alone` seconds: two runs that
-    share Python's interpreter lock would both end when the later one ends, and take more of the processor. While other
-    addresses are present, one address gets at most half of the places: another visitor's short run finds a place free,
-    and does not wait for the end of a long one.
+    """Queue that lets at most `places` runs compute at a time, each of them alone for its first `alone` seconds.
+
+    Two runs that share Python's interpreter lock would both end late, and use more processor time. While visitors from
+    other addresses are present, one address gets at most half of the places, so that another visitor's short run does
+    not have to wait for the end of a long one.
 
     Waiting runs are served round-robin over the addresses, so that a visitor who asks a hundred times gets no more
     turns than one who asks once.
 
-    A thread has one turn: asked again, as by a run that took the place of its own, it goes to the end. A run that holds
-    its turn for more than `seconds` is ended with `TooLongError`, which the page shows as it shows every refusal.
+    A thread has one turn. If it asks again, because a new run has replaced its own, it goes to the end of the queue. A
+    run that holds its turn for more than `seconds` is ended with `TooLongError`, which the page shows like any other
+    refusal.
     """
 
     def __init__(self, places: int, *, most: int, seconds: float, alone: float = 0.0) -> None:
@@ -72,19 +75,19 @@ class Turns:
 
     @property
     def running_count(self) -> int:
-        """Runs that have their turn."""
+        """The number of runs that have their turn."""
         return len(self._running)
 
     @property
     def waiting_count(self) -> int:
-        """Runs that wait for it."""
+        """The number of runs that wait for their turn."""
         with self._lock:
             return self._count()
 
     def take(self, address: str, tell: Callable[[str], None]) -> None:
-        """Wait for this thread's turn; `tell` receives a sentence with its place in the queue and the expected seconds.
+        """Wait for this thread's turn. `tell` receives a sentence with its place in the queue and the expected seconds.
 
-        Raises BusyError, with one sentence, where too many wait already; and whatever `tell` raises.
+        Raises BusyError if too many wait already, and passes on whatever `tell` raises.
         """
         self.give_back()
         with self._lock:
@@ -106,20 +109,20 @@ class Turns:
 
     @property
     def held_seconds(self) -> float:
-        """For how many seconds this thread has had its turn; 0 without one."""
+        """The number of seconds since this thread's turn began; 0 if it has none."""
         ticket = self._running.get(threading.get_ident())
         return 0.0 if ticket is None else time.monotonic() - ticket.since
 
     @property
     def is_over(self) -> bool:
-        """Whether this thread's turn took too long and has been asked to end."""
+        """Whether the queue has asked this thread to stop because its turn took too long."""
         ticket = self._running.get(threading.get_ident())
         return ticket is not None and ticket.is_over
 
     def give_back(self) -> float:
-        """End this thread's turn, if it has one; return the seconds that it waited for it.
+        """End this thread's turn, if it has one. Return the seconds for which the thread had waited.
 
-        A run that is told to end at this very moment ends just the same.
+        If the queue raises TooLongError in the thread at this moment, the turn ends just the same.
         """
         try:
             return self._release()
@@ -160,7 +163,7 @@ class Turns:
         self._call()
 
     def _call(self) -> None:
-        """Start waiting tickets while places are free, one of each address in turn."""
+        """Give free places to waiting tickets, one per address in turn."""
         while self._has_place() and (address := next(filter(self._may_start, self._waiting), None)) is not None:
             queue = self._waiting.pop(address)
             ticket = queue.popleft()
@@ -227,7 +230,10 @@ class Turns:
                     self._end(ticket)
 
     def _end(self, ticket: _Ticket) -> None:
-        """End a run that takes too long; a thread that ended without giving its turn back only loses its ticket."""
+        """End a run that takes too long.
+
+        If its thread has ended without giving the turn back, only remove its ticket.
+        """
         if not ticket.owner.is_alive():
             self._leave(ticket)
             return
@@ -237,5 +243,5 @@ class Turns:
 
 
 def _raise_in(thread: int, error: type[BaseException]) -> None:
-    """Raise an exception in another thread, at its next step in Python; what runs in torch is finished first."""
+    """Raise an exception in another thread at its next Python instruction, so after a running torch operation."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))

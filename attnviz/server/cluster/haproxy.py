@@ -1,4 +1,4 @@
-"""HAProxy before the fronts: its configuration, made from a template and checked by itself, and its runtime socket."""
+"""HAProxy in front of the dashboards: its configuration, which HAProxy itself checks, and its runtime socket."""
 
 import asyncio
 import csv
@@ -16,7 +16,7 @@ _STARTING, _FULL = 5, 20  # seconds after which these pages ask again
 
 
 def find() -> str:
-    """Find HAProxy's path. Raises ValueError, with the command that installs it."""
+    """Return the path of HAProxy. Raises ValueError, with the command that installs it, if it is missing."""
     path = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin")
     if path is None:
         raise ValueError("cluster needs HAProxy, which is not installed: apt-get install haproxy.")
@@ -24,7 +24,7 @@ def find() -> str:
 
 
 def write(plan: ClusterPlan, folder: Path) -> Path:
-    """Write the configuration, its pages and links to the certificate into a folder of this cluster's own."""
+    """Write HAProxy's configuration, its error pages, and links to the certificate into a folder of this cluster."""
     settings = plan.settings
     again = f"This page asks again in {_STARTING} seconds and keeps what its address says."
     starting = plain_page(
@@ -70,7 +70,7 @@ def _fill_template(plan: ClusterPlan, folder: Path) -> str:
 
 
 def _redirect(settings: Settings, host: str) -> str:
-    """Return the frontend that answers plain HTTP where the visitors' port speaks TLS; "" without `redirect_port`."""
+    """Return the configuration of a frontend that redirects plain HTTP to HTTPS; "" without `redirect_port`."""
     if not settings.redirect_port:
         return ""
     port = "" if settings.port == 443 else f":{settings.port}"
@@ -82,7 +82,7 @@ def _redirect(settings: Settings, host: str) -> str:
 
 
 def check(program: str, file: Path) -> None:
-    """Have HAProxy check the configuration. Raises ValueError with its first complaint."""
+    """Let HAProxy check the configuration. Raises ValueError with HAProxy's first complaint."""
     done = subprocess.run((program, "-c", "-q", "-f", str(file)), capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "ALERT" in line] or ["it does not say why"]
@@ -91,13 +91,13 @@ def check(program: str, file: Path) -> None:
 
 
 class Runtime:
-    """HAProxy's runtime socket: it takes fronts out of rotation, and says which are up."""
+    """Client of HAProxy's runtime socket, which takes fronts out of rotation and tells which are up."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "haproxy.sock"
 
     async def close_front(self, front: str) -> None:
-        """Send no new visitors to a front; connected ones stay."""
+        """Stop sending new visitors to a front. Connected visitors stay."""
         await self._say(f"set server fronts/{front} state maint")
 
     async def open_front(self, front: str) -> None:
@@ -110,8 +110,9 @@ class Runtime:
         return any(row["svname"] == front and row["status"].startswith("UP") for row in csv.DictReader(lines))
 
     async def _say(self, command: str) -> str:
-        """Send a command and return the answer. Raises OSError where HAProxy does not answer, ValueError for a refused
-        command.
+        """Send a command and return the answer.
+
+        Raises OSError if HAProxy does not answer, and ValueError if it refuses the command.
         """
         reader, writer = await asyncio.open_unix_connection(self._path)
         try:

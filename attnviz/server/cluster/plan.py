@@ -16,7 +16,7 @@ _LEAST_SHARE = 0.05  # of the memory, for one front's caches: as little as `memo
 
 @dataclass(frozen=True)
 class Front:
-    """One dashboard of a cluster, a process of its own on 127.0.0.1; `metrics_port` 0 is none."""
+    """One dashboard of a cluster: a process that listens on 127.0.0.1. It has no metrics if `metrics_port` is 0."""
 
     name: str
     port: int
@@ -24,13 +24,15 @@ class Front:
 
     @property
     def address(self) -> str:
-        """The address at which the cluster itself asks it."""
+        """The address at which the supervisor checks this front."""
         return f"http://127.0.0.1:{self.port}"
 
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """Settings as visitors meet them, `file` with them, which each front reads too, and the fronts."""
+    """The plan of a cluster: its public settings, the `file` with settings that each front reads too, and the
+    fronts.
+    """
 
     settings: Settings
     file: Path | None
@@ -70,7 +72,7 @@ class ClusterPlan:
 
 
 def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds: float) -> ClusterPlan:
-    """Read and check everything before the first process starts. Raises ValueError with one sentence."""
+    """Read and check all settings before the first process starts. Raises ValueError for the first wrong one."""
     if not fronts.isdecimal() or len(fronts) > 3 or not 1 <= int(fronts) <= MOST_FRONTS:
         raise ValueError(f"fronts is {fronts!r}: it has to be a whole number from 1 to {MOST_FRONTS}.")
     count = int(fronts)

@@ -1,4 +1,4 @@
-"""A supervised process: where it ends by itself it is started again, after pauses that grow."""
+"""A supervised process, which is restarted if it exits unexpectedly. The pauses between restarts grow."""
 
 import asyncio
 import ctypes
@@ -30,7 +30,7 @@ class SupervisedProcess:
         return self._process is not None and self._process.returncode is None
 
     async def run(self) -> None:
-        """Keep it running. Raises OSError where it cannot be started at all."""
+        """Start the process, and restart it whenever it exits. Raises OSError if it cannot be started at all."""
         pause = _FIRST
         while not self._is_ending:
             started, self._is_expected = time.monotonic(), False
@@ -52,18 +52,18 @@ class SupervisedProcess:
             pause = min(2 * pause, _LONGEST)
 
     def send_signal(self, sign: signal.Signals) -> None:
-        """Send a signal, if it runs."""
+        """Send a signal to the process if it runs."""
         if self._process is not None and self.is_running:
             with suppress(ProcessLookupError):
                 self._process.send_signal(sign)
 
     async def replace(self, seconds: float) -> None:
-        """Ask it to stop, and kill it after so many seconds; `run` then starts another at once."""
+        """Ask the process to stop, and kill it after this many seconds. `run` then starts another one at once."""
         self._is_expected = True
         await self._stop(seconds)
 
     async def end(self, seconds: float) -> None:
-        """Ask it to stop, and kill it after so many seconds; no other is started."""
+        """Ask the process to stop, and kill it after this many seconds. `run` starts no other one."""
         self._is_ending = True
         await self._stop(seconds)
 
@@ -82,5 +82,5 @@ class SupervisedProcess:
 
 
 def _die_with_parent() -> None:
-    """Have the new process end when the supervisor does, even by a signal that it cannot catch."""
+    """Make the kernel end the new process when the supervisor ends, even if the supervisor is killed."""
     ctypes.CDLL(None).prctl(_PARENT_DIES, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Supervisor of a cluster on one machine: it starts, watches, rolls and stops the fronts and HAProxy."""
+"""Supervisor of a cluster on one machine: it starts, watches, renews and stops the fronts and HAProxy."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ _GRACE = 10.0  # seconds beyond `stop_seconds` after which a process that does n
 
 
 def run(plan: ClusterPlan, say: Say) -> None:
-    """Run the cluster until a signal stops it. Raises ValueError, with one sentence, where it cannot start."""
+    """Run the cluster until a signal stops it. Raises ValueError if the cluster cannot start."""
     program = haproxy.find()
     with tempfile.TemporaryDirectory(prefix="attnviz-cluster-") as name:
         folder = Path(name)
@@ -35,8 +35,9 @@ def run(plan: ClusterPlan, say: Say) -> None:
 
 
 class Cluster:
-    """The running processes. SIGTERM ends it, SIGHUP renews one front after the other, SIGUSR1 empties the fronts'
-    caches.
+    """The running processes of a cluster.
+
+    SIGTERM stops the cluster, SIGHUP renews one front after the other, and SIGUSR1 empties the fronts' caches.
     """
 
     def __init__(self, plan: ClusterPlan, proxy: SupervisedProcess, runtime: haproxy.Runtime, say: Say) -> None:
@@ -75,7 +76,7 @@ class Cluster:
             raise ValueError(str(errors.exceptions[0])) from None
 
     async def _wait_until_ready(self) -> None:
-        """Wait until HAProxy has found a front ready; the others may follow. Raises ValueError where none comes."""
+        """Wait until HAProxy has found one front ready. Raises ValueError if none becomes ready in time."""
         plan, began = self._plan, time.monotonic()
         until = began + plan.ready_seconds
         while not self._stop.is_set():
@@ -104,7 +105,7 @@ class Cluster:
             return False
 
     async def _why_not_ready(self, front: Front, path: str = "/readyz") -> str:
-        """Why a front is not ready; "" where it is."""
+        """Return the reason why a front is not ready; "" if it is."""
         try:
             answer = await self._client.get(front.address + path)
         except httpx.HTTPError:
@@ -112,7 +113,7 @@ class Cluster:
         return "" if answer.status_code == 200 else f"says “{answer.text.strip()}”"
 
     async def _watch(self, front: Front) -> None:
-        """End a front that takes too long to be ready, or that no longer answers: it is then started again."""
+        """Restart a front whenever it takes too long to become ready, or no longer answers."""
         kept, seen, misses, since = self._fronts[front], 0, 0, time.monotonic()
         is_known = False  # whether this start of it has been ready
         while True:
@@ -142,7 +143,10 @@ class Cluster:
             self._rolling = asyncio.get_running_loop().create_task(self._roll())
 
     async def _roll(self) -> None:
-        """Renew one front after the other. One that does not come back ends it: the others stay as they are."""
+        """Renew one front after the other.
+
+        If a front does not become ready again, the remaining ones are not renewed.
+        """
         began = time.monotonic()
         for front in self._fronts:
             try:
@@ -155,8 +159,10 @@ class Cluster:
         self._say("rolled", fronts=len(self._fronts), seconds=round(time.monotonic() - began, 1))
 
     async def _renew(self, front: Front) -> None:
-        """Replace a front. Its visitors stay connected until it has answered what it has begun; then they come to
-        another.
+        """Replace the process of a front.
+
+        Its visitors stay connected until it has finished the answers that it has begun. Then they reconnect to another
+        front.
         """
         await self._runtime.close_front(front.name)
         kept = self._fronts[front]
@@ -174,8 +180,9 @@ class Cluster:
         return self._plan.settings.stop_seconds + _GRACE
 
     async def _end(self) -> None:
-        """Stop the fronts, which finish the answers that they have begun while HAProxy still carries them; then
-        HAProxy.
+        """Stop the fronts and then HAProxy.
+
+        HAProxy runs on while the fronts finish the answers that they have begun.
         """
         if self._rolling is not None:
             self._rolling.cancel()

@@ -1,4 +1,4 @@
-"""Access control: without a role in its cookie a request is answered with nothing but the login."""
+"""Access control: a request without a valid cookie gets nothing but the login page."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -19,7 +19,7 @@ _OPEN = ("/static/", "/favicon", "/login", "/logout", "/auth/", "/oauth2callback
 
 
 class Login(Protocol):
-    """A method of login, which turns cookies into a role."""
+    """A way to log in, which determines the role from a request's cookies."""
 
     def role(self, cookies: Mapping[str, str]) -> str:
         """Return `STUDENT` or `TEACHER`; "" for a visitor who is not logged in."""
@@ -35,7 +35,7 @@ class Login(Protocol):
 
 
 class Door:
-    """Middleware that asks `login` for every request and every websocket, and passes the role on in a header."""
+    """Middleware that asks `login` for the role of every request and WebSocket, and passes it on in a header."""
 
     def __init__(self, app: ASGIApp, login: Login, telemetry: Telemetry) -> None:
         self._app, self._login, self._telemetry = app, login, telemetry
@@ -75,7 +75,7 @@ def _require_login(scope: Scope) -> Response:
 
 
 def local_path(text: str) -> str:
-    """Return a path of this instance to go to after the login; "/" for a text that might lead elsewhere."""
+    """Return the path on this server to open after the login; "/" for a text that might lead to another site."""
     parts = urlsplit(text)
     is_local = text.startswith("/") and not text.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
     return text if is_local and text.isprintable() else "/"

@@ -1,4 +1,4 @@
-"""Login by OpenID Connect: Streamlit's own (`/auth/login`, Authlib), and a list of allowed accounts."""
+"""Login by OpenID Connect, with Streamlit's own login (`/auth/login`, Authlib) and a list of allowed accounts."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from attnviz.server.telemetry import Say
 
 
 def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
-    """Return Streamlit's settings of the provider; in a file they would stand in secrets.toml."""
+    """Return Streamlit's settings for the login provider, which would otherwise be in secrets.toml."""
     if settings.login != "oidc":
         return {}
     return {
@@ -34,7 +34,7 @@ def secrets_of(settings: Settings, secret: str) -> dict[str, Any]:
 
 
 class OidcLogin:
-    """Login by the cookie that Streamlit signs after a provider has identified an account."""
+    """Login with the cookie that Streamlit signs after a provider has identified an account."""
 
     def __init__(self, settings: Settings, secret: str) -> None:
         parts = urlsplit(settings.public_address)
@@ -44,15 +44,17 @@ class OidcLogin:
         self._teachers = tuple(name.lower() for name in settings.teachers)
 
     def role(self, cookies: Mapping[str, str]) -> str:
-        """Return the role of the account's address, if it is on a list."""
+        """Return the role of the account's e-mail address; "" if it is on no list."""
         account = self.account(cookies)
         if _is_on(self._teachers, account):
             return TEACHER
         return STUDENT if _is_on(self._allowed, account) else ""
 
     def account(self, cookies: Mapping[str, str]) -> str:
-        """Return the address of the account that is logged in; "" where the cookie was not signed here, is old, or has
-        an address that the provider has not verified.
+        """Return the e-mail address of the account that is logged in.
+
+        The result is "" if this server did not sign the cookie, if it is too old, or if the provider has not verified
+        the address.
         """
         try:
             said = json.loads(login_cookie(cookies, self._secret) or b"{}")
@@ -63,7 +65,9 @@ class OidcLogin:
         return str(said.get("email") or "").lower()
 
     async def page(self, request: Request) -> Response:
-        """Answer `/login`: a button to the provider, or, on the way back from it, the page that was asked for first."""
+        """Answer `/login` with a button to the provider, or, after the login, with the page that was requested
+        first.
+        """
         there = local_path(request.query_params.get("next", "/"))
         account = self.account(request.cookies)
         if self.role(request.cookies):
@@ -82,12 +86,12 @@ class OidcLogin:
         return answer
 
     async def logout(self, request: Request) -> Response:
-        """Answer `/logout` by Streamlit's own."""
+        """Answer `/logout` with a redirect to Streamlit's own logout."""
         return redirect(request.scope, "/auth/logout")
 
 
 def _is_on(names: tuple[str, ...], account: str) -> bool:
-    """Check whether a list has an account, whole or by its domain (`@school.example`)."""
+    """Check whether a list contains an account's e-mail address, or its domain as `@school.example`."""
     return bool(account) and any(account == name or (name.startswith("@") and account.endswith(name)) for name in names)
 
 
@@ -96,7 +100,7 @@ _PATHS = ("/auth/login", "/oauth2callback")
 
 
 class ProviderErrors:
-    """Middleware around Streamlit's own login, which answers such errors with two words and a status."""
+    """Middleware that shows a page for errors of Streamlit's own login, which otherwise answers with a bare status."""
 
     def __init__(self, app: ASGIApp, settings: Settings, say: Say) -> None:
         self._app, self._provider = app, urlsplit(settings.oidc_metadata).netloc
@@ -126,14 +130,14 @@ class ProviderErrors:
 
 
 class _InOneLine(logging.Filter):
-    """Log filter: it replaces a traceback by one sentence in this instance's log."""
+    """Log filter that replaces a traceback with one line in this server's log."""
 
     def __init__(self, provider: str, say: Say) -> None:
         super().__init__()
         self._provider, self._say = provider, say
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Check whether Streamlit should write the record itself."""
+        """Return whether Streamlit should write the record itself, which is so if it has no traceback."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None:
             return True

@@ -1,4 +1,4 @@
-"""The simple login: one password for a class, and perhaps another for its teachers."""
+"""The simple login: one password for all students, and an optional one for teachers."""
 
 import asyncio
 import hashlib
@@ -30,7 +30,7 @@ _BROWSER, _OWN_TRIES, _BROWSERS = "attnviz_browser", 3, 60
 
 
 class PasswordLogin:
-    """Login by password, compared in constant time; too many tries are answered 429."""
+    """Login with a password, which is compared in constant time. Too many attempts are answered 429."""
 
     def __init__(self, settings: Settings, secret: str, telemetry: Telemetry) -> None:
         self._known = {STUDENT: settings.class_password, TEACHER: settings.teacher_password}
@@ -45,12 +45,12 @@ class PasswordLogin:
         self._telemetry = telemetry
 
     def role(self, cookies: Mapping[str, str]) -> str:
-        """Return the role in the cookie, if it was signed here within `_HOURS`."""
+        """Return the role in the cookie if this server signed it within the last `_HOURS`; "" otherwise."""
         said = _unsign(self._signer, cookies.get(_COOKIE, ""))
         return said if said in (STUDENT, TEACHER) else ""
 
     async def page(self, request: Request) -> Response:
-        """Answer `/login`: the form, or the result of a try."""
+        """Answer `/login` with the form, or with the result of an attempt."""
         there = local_path(request.query_params.get("next", "/"))
         if request.method == "POST":
             return await self._try_password(request, there)
@@ -79,7 +79,11 @@ class PasswordLogin:
         return answer
 
     async def _may_try(self, request: Request) -> bool:
-        """Take a try: of this address and of all, or, where none is left, of this browser's own."""
+        """Check whether a request may try a password, and count the attempt.
+
+        Attempts count against the limits of the address and of all addresses together. If those are used up, they count
+        against the browser's own limit, so that one attacker does not lock out a whole school.
+        """
         shared = self._tries.bucket(address_of(request.scope)), self._all_tries
         browser = self._browser(request)
         own = (self._own_tries.bucket(browser),) if browser else ()
@@ -91,11 +95,11 @@ class PasswordLogin:
         return False
 
     def _browser(self, request: Request) -> str:
-        """Return the browser's name in its cookie; "" where it has none of ours."""
+        """Return the name that this server gave a browser in a cookie; "" if the browser has no such cookie."""
         return _unsign(self._browsers, request.cookies.get(_BROWSER, ""))
 
     async def _name_browser(self, address: str, answer: Response) -> None:
-        """Give a browser a name, unless its address has had many of late."""
+        """Set a cookie with a new name for a browser, unless its address has received many recently."""
         names = self._new_browsers.bucket(address)
         if names.has_capacity():
             await names.acquire()
@@ -113,13 +117,16 @@ class PasswordLogin:
         )
 
     async def logout(self, request: Request) -> Response:
-        """Answer `/logout`: delete the cookie."""
+        """Answer `/logout`, and delete the cookie."""
         answer = redirect(request.scope, "/login")
         answer.delete_cookie(_COOKIE, self._cookie_path)
         return answer
 
     def _role_of(self, typed: str) -> str:
-        """Return the role of a password. All known ones are compared even after a match: the time tells nothing."""
+        """Return the role of a typed password; "" for a wrong one.
+
+        All passwords are compared even after a match, so that the duration reveals nothing.
+        """
         digest = _digest(typed)
         found = ""
         for role, password in self._known.items():
@@ -129,7 +136,7 @@ class PasswordLogin:
 
 
 def _unsign(signer: URLSafeTimedSerializer, cookie: str) -> str:
-    """Return a cookie's text, if it was signed here within `_HOURS`; else ""."""
+    """Return a cookie's text if this server signed it within the last `_HOURS`; "" otherwise."""
     try:
         return str(signer.loads(cookie, max_age=_HOURS * 3600))
     except BadSignature:
@@ -137,7 +144,10 @@ def _unsign(signer: URLSafeTimedSerializer, cookie: str) -> str:
 
 
 async def _read_password(request: Request) -> str:
-    """Read the password from the form. Raises ValueError, with one sentence, for more than any, and TimeoutError."""
+    """Read the password from the form.
+
+    Raises ValueError if the form is too long, and TimeoutError if it is too slow.
+    """
     body = b""
     async with asyncio.timeout(_SECONDS):
         async for piece in request.stream():
@@ -150,7 +160,7 @@ async def _read_password(request: Request) -> str:
 
 
 def _digest(text: str) -> bytes:
-    """Hash a text, so that digests of all passwords have one length."""
+    """Hash a text, so that all passwords are compared as digests of the same length."""
     return hashlib.sha256(text.encode("utf-8", "replace")).digest()
 
 
