@@ -1,4 +1,4 @@
-"""Numbers and tables that several features need: metrics of heads, what heads write, residual streams, reruns.
+"""Computations and tables that several features need: metrics of heads, head outputs, residual streams, reruns.
 
-This folder knows models and traces. It knows no picture, no page and no feature.
+This folder may import models and traces, but no picture, no page and no feature.
 """

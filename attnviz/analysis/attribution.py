@@ -1,8 +1,9 @@
-"""One logit as a sum of what the embedding, every head, every feed-forward network and every bias add to it, directly.
+"""Direct logit attribution: one logit as a sum over the embedding, every head, every feed-forward network and
+every bias.
 
-Each part goes through the last norm with the scale of the whole (Elhage et al. 2021, direct logit attribution); the
-norm's own bias and the vocabulary's are parts by themselves. What a part does by way of later layers is not in it: an
-ablated head's effect is another number.
+The final norm is applied to each component with the scale frozen at the full stream's (Elhage et al. 2021); the biases
+of the norm and of the vocabulary map are components of their own. Indirect effects through later layers are not
+included, so the effect of ablating a head is a different number.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ PartKind = Literal["layers before", "embedding", "head", "head bias", "feed-forw
 
 @dataclass(frozen=True)
 class LogitPart:
-    """One bar: what it is, of which layer and head, and what it adds to the logit."""
+    """One contribution to a logit: the component, its kind, layer and head, and the value that it adds."""
 
     part: PartKind
     value: float
@@ -37,15 +38,16 @@ class LogitPart:
 
 @dataclass(frozen=True)
 class LogitTarget:
-    """The logit of token `id` in row `row`, or its lead over that of `against`."""
+    """The logit of token `id` in row `row`, or its difference from the logit of `against`."""
 
     row: int
     id: int
     against: int | None = None
 
     def require(self, trace: Trace) -> Tensor:
-        """Return the trace's logits. Raises ValueError for a row or a token that it does not have, and where there is
-        no sum.
+        """Return the trace's logits.
+
+        Raise ValueError if the trace has no such row or token, or if its logits are no sum.
         """
         if trace.logits is None:
             raise ValueError("This trace was recorded without logits.")
@@ -62,13 +64,13 @@ class LogitTarget:
         return trace.logits
 
     def select(self, numbers: Tensor) -> Tensor:
-        """Select the token's entry along the first axis, less the other's."""
+        """Return the token's entry along the first dimension, minus the entry of `against` if there is one."""
         return numbers[self.id] if self.against is None else numbers[self.id] - numbers[self.against]
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """The parts of one logit, or of the difference of two; they sum to `logit` to rounding."""
+    """The contributions to one logit, or to the difference of two; they sum to `logit` up to rounding."""
 
     asked: LogitTarget
     logit: float
@@ -76,14 +78,15 @@ class Attribution:
 
     @property
     def total(self) -> float:
-        """The sum of the parts."""
+        """The sum of the contributions."""
         return sum(part.value for part in self.parts)
 
 
 def attribution(maps: ResidualMaps, trace: Trace, asked: LogitTarget, *, item: int = 0) -> Attribution:
-    """Split a logit into a sum. `trace` is of the model that `maps` were found on, with hidden states and logits.
+    """Split a logit into contributions.
 
-    Raises ValueError for a row or a token that it has not.
+    `trace` needs hidden states and logits, and must come from the model of `maps`. Raise ValueError for a row or a
+    token that the trace does not have.
     """
     logits, toward, row = asked.require(trace)[item], asked.select(maps.weight), asked.row
     stream = [trace.layer_output(maps.stack, layer, item)[row].double() for layer in _layers(maps, trace)]
@@ -111,10 +114,10 @@ def attribution(maps: ResidualMaps, trace: Trace, asked: LogitTarget, *, item: i
 def key_attribution(
     maps: ResidualMaps, trace: Trace, asked: LogitTarget, site: Site, *, item: int = 0
 ) -> Float[Tensor, "heads k_len"]:
-    """Split a site's bars over keys: what each head adds through each token that it attends to, α_j v_j W_o^h.
+    """Split the contributions of a site's heads over keys: what each head adds through each token, α_j v_j W_o^h.
 
-    For cross-attention keys are source tokens. A head's keys sum to its bar, but where an intervention has put its
-    context there, which no key gave; a sink, which has no value, adds nothing.
+    For cross-attention the keys are source tokens. The values of a head sum to its contribution, except where an
+    intervention replaced its context. A sink has no value vector and adds nothing.
     """
     asked.require(trace)
     whole = trace.layer_output(maps.stack, _layers(maps, trace)[-1], item)[asked.row].double()
@@ -125,7 +128,7 @@ def key_attribution(
 
 
 def explained_weights(trace: Trace, site: Site, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
-    """Return a site's weights in float64; zeros in rows whose context an intervention replaced."""
+    """Return a site's weights in float64, with zeros in rows whose context an intervention replaced."""
     weights = trace.attn(site.kind, layer=site.layer, item=item).double()
     if not trace.interventions:
         return weights
@@ -144,17 +147,17 @@ def _kinds(maps: ResidualMaps, trace: Trace) -> list[Kind]:
 
 
 def _head_contributions(maps: ResidualMaps, trace: Trace, site: Site, row: int, item: int) -> Tensor:
-    """Return each head's addition to the stream in a row: `(heads, d_model)`."""
+    """Return what each head adds to the residual stream in a row, `(heads, d_model)`."""
     context = trace.context(site.kind, site.layer, item)[:, row].double()
     return torch.einsum("hd,hdm->hm", context, maps.output(site.kind, site.layer).weight.double())
 
 
 def drops(model: Model, trace: Trace, asked: LogitTarget, *, tell: Tell = untold) -> dict[HeadPlace, float]:
-    """Compute, for every head, the logit (or lead) less its value with the head's context at zero; all in a few passes.
+    """Compute, for every head, the logit (or logit difference) minus its value when the head's context is zero.
 
-    To compare with what the head adds directly. The two differ: a head's output is read by later layers too, and other
-    heads step in for one that is gone. `tell` as in `measure_runs`. Raises ValueError for a row or a
-    token that the trace has not.
+    Compare with what the head adds directly. The two differ, because later layers also read a head's output, and other
+    heads may compensate for an ablated one. `tell` is called as in `measure_runs`. Raise ValueError for a row or a
+    token that the trace does not have.
     """
     logits = asked.require(trace)
 

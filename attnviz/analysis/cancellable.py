@@ -1,4 +1,4 @@
-"""Long work that reports its progress and may be stopped between two steps."""
+"""Long work that reports its progress and can be stopped between two steps."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Cancellable:
-    """`tell(done, total)` is called before the first of several steps and after each; once `should_stop()` is true, no
-    further step begins. `keep(name, make)` returns `make()`, or the result that `make()` had before under the same
-    name: work that was interrupted and begins again finds its finished steps there.
+    """Callbacks for long work in several steps.
 
-    Work that is stopped returns what it has done so far.
+    `tell(done, total)` is called before the first step and after each. Once `should_stop()` is true, no further step
+    begins, and the work returns what it has done so far. `keep(name, make)` returns `make()`, or its earlier result
+    under the same name, so that restarted work finds its finished steps.
     """
 
     tell: Callable[[int, int], None] = lambda _done, _total: None
@@ -21,7 +21,7 @@ class Cancellable:
     keep: Callable[[Any, Callable[[], Any]], Any] = lambda _name, make: make()
 
     def iterate(self, items: Iterable[Item], total: int) -> Iterator[Item]:
-        """Iterate; stop between two items when `should_stop()` is true."""
+        """Yield the items, and stop between two items if `should_stop()` is true."""
         if total > 1:
             self.tell(0, total)
         if self.should_stop():
@@ -33,15 +33,17 @@ class Cancellable:
                 return
 
     def part(self, before: int, total: int, name: Any) -> "Cancellable":
-        """Return the Cancellable of a part of this work: its steps count after `before` others, of `total` in all, and
-        the names of its kept results begin with `name`. A part is never stopped in its middle.
+        """Return the Cancellable for a part of this work, which cannot be stopped midway.
+
+        Its steps count after `before` other steps of `total` in all, and the names of its kept results begin with
+        `name`.
         """
         return Cancellable(
             lambda done, _: self.tell(before + done, total), keep=lambda own, make: self.keep((name, own), make)
         )
 
     def inside_step(self, done: int, total: int) -> "Cancellable":
-        """Return the Cancellable of the passes of one step, before which `done` steps of `total` are finished."""
+        """Return the Cancellable for the passes within one step, before which `done` of `total` steps are finished."""
         return Cancellable(lambda _done, _total: self.tell(done, total))
 
 

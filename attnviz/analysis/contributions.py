@@ -1,7 +1,8 @@
-"""Contributions of each token to each row, layer after layer: rollout and ALTI.
+"""Contribution of each token to each row through all layers: attention rollout and ALTI.
 
-Both multiply what each sublayer mixes (`flow/mixing.py`); they differ in the mix. In an encoder-decoder the source is
-what cross-attention reads (Ferrando et al. 2022b), rolled out in turn.
+Both multiply the mixing matrices of the sublayers (`mixing.py`), and differ in how these are computed. In an
+encoder-decoder model, the encoder output that cross-attention reads is traced back to the source in the same way
+(Ferrando et al. 2022b).
 """
 
 from collections.abc import Sequence
@@ -19,9 +20,11 @@ from attnviz.tracing.trace_like import TraceLike
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """The share of source tokens in each row of the last layer `(rows, k_len)`, and of its own text's `(rows, rows)`.
+    """Contribution of each source token `(rows, k_len)` and each target token `(rows, rows)` to each row of the
+    last layer.
 
-    Rows of both together sum to 1 without being normalised. A decoder alone has no source, an encoder nothing else.
+    Both together sum to 1 in each row without normalisation. A decoder-only model has no source, and an encoder no
+    target.
     """
 
     source: Float[Tensor, "rows k_len"]
@@ -29,10 +32,11 @@ class Contributions:
 
 
 def rollout(trace: TraceLike, *, residual: float = 0.5, item: int = 0) -> Contributions:
-    """Attention rollout; `residual` is the share that each sublayer leaves as it is, 0 to 1.
+    """Compute attention rollout.
 
-    What a row gives to no key (none visible, or a sink) stays with itself. Raises ValueError for another share, and for
-    weights that are no way through a model.
+    `residual` is the share that each sublayer passes on unchanged, 0 to 1. Weight that a row gives to no key (because
+    none is visible, or because of a sink) stays with the row. Raise ValueError for another `residual`, and for weights
+    that cannot be chained through a model.
     """
     if not 0 <= residual <= 1:
         raise ValueError(f"residual is a share from 0 to 1, not {residual}.")
@@ -40,15 +44,16 @@ def rollout(trace: TraceLike, *, residual: float = 0.5, item: int = 0) -> Contri
 
 
 def alti(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Contributions:
-    """Layer-wise contributions by ALTI, rolled out. `trace` needs hidden states, and `maps` its model's.
+    """Compute ALTI's layer-wise contributions, rolled out.
 
-    Raises ValueError for a model whose encoder does more than add to its stream.
+    `trace` needs hidden states, and `maps` must be its model's. Raise ValueError for a model whose encoder does more
+    than add to its residual stream.
     """
     return multiply_mixes(alti_mixes(maps, trace, item=item))
 
 
 def multiply_mixes(mixes: Sequence[Mix]) -> Contributions:
-    """Multiply the mixes of sublayers, from the embeddings to the last layer."""
+    """Multiply the mixing matrices of the sublayers, from the embeddings to the last layer."""
     memory, decoder = _encoder(mixes), [mix for mix in mixes if mix.kind != "encoder_self"]
     if not decoder:
         return Contributions(memory.float(), memory.new_zeros(len(memory), 0).float())
@@ -65,10 +70,8 @@ def multiply_mixes(mixes: Sequence[Mix]) -> Contributions:
 
 
 def _encoder(mixes: Sequence[Mix]) -> Tensor:
-    """Return the share of each source token in each position that the decoder reads, or else in the encoder's last
-    layer.
-
-    The identity where no layer of an encoder is known.
+    """Return the contribution of each source token to each position of the encoder's output; the identity if no
+    encoder layer is known.
     """
     length = next((mix.read.shape[1] for mix in mixes if mix.kind != "decoder_self"), 0)
     made = torch.eye(length, dtype=torch.double)

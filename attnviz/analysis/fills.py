@@ -1,7 +1,7 @@
-"""Fills for masked scores, the dtypes that hold them, and the rows that result.
+"""Fill values for masked scores, in several dtypes, and the rows of attention that result.
 
-Everything runs in torch in the dtype asked for, as a model would run it; nothing is mended. Architecture decision 5:
-these are choices to look at and compare; the package's own rule is `attention.masked_softmax`.
+Everything runs in torch in the requested dtype, as it would in a model, and no result is corrected. These fills are
+meant for comparison (architecture decision 5); the package itself uses `attention.masked_softmax`.
 """
 
 import math
@@ -27,9 +27,10 @@ Map = Float[Tensor, "*batch q_len k_len"]
 
 @dataclass(frozen=True)
 class FillChoice:
-    """A fill and a dtype; `number` counts only for the fill "number".
+    """A fill and a dtype.
 
-    "fused" is what PyTorch's fused kernel answers, and this package: −inf, and zeros for a row without any visible key.
+    `number` is used only with the fill "number". "fused" is what PyTorch's fused kernel and this package do: −inf, and
+    zeros for a row without any visible key.
     """
 
     fill: str = "-inf"
@@ -47,12 +48,12 @@ class FillChoice:
 
     @property
     def torch_dtype(self) -> torch.dtype:
-        """The dtype that everything runs in."""
+        """The dtype of all computations."""
         return getattr(torch, self.dtype)
 
     @property
     def value(self) -> float | None:
-        """Replacement for a masked score, as asked for; None where the mask comes after the softmax."""
+        """The value that replaces a masked score; None if the mask is applied after the softmax."""
         if self.fill in AFTER:
             return None
         least = torch.finfo(self.torch_dtype).min
@@ -69,11 +70,12 @@ class FillChoice:
 
 @dataclass(frozen=True, eq=False)
 class FilledScores:
-    """One site's pipeline under a choice; every map is float32 here, after it ran in the chosen dtype.
+    """One site's pipeline with a fill.
 
-    `scores`, `masked_scores`, `attn` `(…, q_len, k_len)`; `context` `(…, q_len, d_k)`. Where torch refused, `error` is
-    what it said, `attn` and `context` are None and `masked_scores` are the scores as they were. `sink` is the score of
-    a place that is no token, in a head that has one: rows then sum to less than 1.
+    All maps were computed in the chosen dtype and are stored as float32. `scores`, `masked_scores` and `attn` are `(…,
+    q_len, k_len)`; `context` is `(…, q_len, d_k)`. If torch refused, `error` is its message, `attn` and `context` are
+    None, and `masked_scores` are the unmasked scores. `sink` is the score of the head's sink, if there is one: rows
+    then sum to less than 1.
     """
 
     choice: FillChoice
@@ -87,7 +89,7 @@ class FilledScores:
 
 
 def masked_scores(scores: Map, mask: Bool[Tensor, "..."], choice: FillChoice) -> Map:
-    """Scores with the choice's value where `mask` is False. Raises RuntimeError where torch refuses the value."""
+    """Replace the scores by the fill value where `mask` is False. Raise RuntimeError if torch refuses the value."""
     value = choice.value
     if value is None:
         return scores
@@ -97,7 +99,7 @@ def masked_scores(scores: Map, mask: Bool[Tensor, "..."], choice: FillChoice) ->
 
 
 def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice, sinks: Tensor | None = None) -> Map:
-    """Softmax over keys (and `sinks`); the mask is applied here only for the fills that come after the softmax."""
+    """Apply softmax over keys (and `sinks`). The mask is applied here only for fills that come after the softmax."""
     attn = masked_softmax(masked, sinks=sinks)
     sunk = 0.0 if sinks is None else (sinks - masked.logsumexp(dim=-1, keepdim=True)).sigmoid()
     if choice.fill == "fused":
@@ -109,7 +111,7 @@ def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice, sinks: T
 
 
 def fill_scores(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -> FilledScores:
-    """Run one head's attention call with `mask` in the place of its own; `mask` broadcasts to its scores."""
+    """Run one head's attention call with `mask` instead of its own mask. `mask` must broadcast to the scores."""
     raw = _scores(call, choice.torch_dtype)
     mask = mask.to(raw.device).expand(raw.shape)
     sink = None if call.sinks is None else float(call.sinks.flatten()[0])
@@ -126,12 +128,15 @@ def fill_scores(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoi
 
 @dataclass(frozen=True)
 class Weighing:
-    """A run's weighing under a choice, for `MaskOverride(weigh=…)`. Raises RuntimeError where torch refuses."""
+    """Function that computes a run's attention weights with a fill, for `MaskOverride(weigh=…)`.
+
+    Raise RuntimeError if torch refuses the fill.
+    """
 
     choice: FillChoice
 
     def __call__(self, call: AttentionCall) -> Tensor:
-        """Return the weights `(batch, heads, q_len, k_len)` of a call."""
+        """Return the weights `(batch, heads, q_len, k_len)` of an attention call."""
         raw = _scores(call, self.choice.torch_dtype)
         mask = torch.ones((), dtype=torch.bool, device=raw.device) if call.mask is None else call.mask
         mask = mask.expand(raw.shape)
@@ -144,7 +149,10 @@ def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:
 
 
 def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
-    """Cut a call to one head and one item of the batch; both axes stay, with size 1, and its own mask goes."""
+    """Reduce a call to one head and one batch item.
+
+    Both dimensions stay, with size 1, and the call's own mask is removed.
+    """
     items, heads = slice(item, item + 1), slice(head, head + 1)
     query, key, value = (part[items, heads] for part in (call.query, call.key, call.value))
     bias = None if call.bias is None else call.bias.expand(len(call.query), call.query.shape[1], -1, -1)[items, heads]

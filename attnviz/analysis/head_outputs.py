@@ -1,8 +1,8 @@
-"""Each head's output from each key: two measures of a map's cells beside its weights.
+"""Two measures of what each head writes from each key, shown in maps instead of weights.
 
-A head writes α f(x) of a key: its value through `W_o`, scaled by the weight (Kobayashi et al. 2020). `norms` says how
-large that is; `shares_of_heads` how much of what the sublayer puts out it is, by ALTI's measure (Ferrando et al. 2022),
-with a part for every head and key, one for what the row was before, and none for the bias.
+From a key, a head writes α f(x): the key's value times `W_o`, scaled by the weight (Kobayashi et al. 2020). `norms`
+measures the size of that vector. `shares_of_heads` measures its share of the sublayer's output, as ALTI does (Ferrando
+et al. 2022), with one part for every head and key and one for the residual, and none for the bias.
 """
 
 import torch
@@ -18,10 +18,9 @@ from attnviz.transformer.probe import Site
 
 
 def norms(own: OutputMap, trace: Trace, site: Site, *, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
-    """Compute ‖α f(x)‖ of every cell, in the units of the stream, float32; 0 where an intervention has put another
-    context.
+    """Compute ‖α f(x)‖ for every cell in float32; 0 where an intervention replaced the context.
 
-    `own` is `W_o` of that site.
+    `own` is `W_o` of the site.
     """
     size = _key_outputs(own, trace, site, item).norm(dim=-1)
     return (explained_weights(trace, site, item).abs() * size.unsqueeze(1)).float()
@@ -30,8 +29,10 @@ def norms(own: OutputMap, trace: Trace, site: Site, *, item: int = 0) -> Float[T
 def shares_of_heads(
     maps: ResidualMaps, trace: Trace, site: Site, *, item: int = 0
 ) -> Float[Tensor, "heads q_len k_len"]:
-    """Compute the share of the sublayer's output that each head writes from each key, float32; with what the row had
-    before, the cells of all heads in a row sum to 1. `trace` needs hidden states, and `maps` its model's.
+    """Compute the share of the sublayer's output that each head writes from each key, in float32.
+
+    With the share of the residual, all heads' cells in a row sum to 1. `trace` needs hidden states, and `maps` must be
+    its model's.
     """
     own = maps.output(site.kind, site.layer)
     given, weights = _key_outputs(own, trace, site, item), explained_weights(trace, site, item)
@@ -44,5 +45,5 @@ def shares_of_heads(
 
 
 def _key_outputs(own: OutputMap, trace: Trace, site: Site, item: int) -> Float[Tensor, "heads k_len d_model"]:
-    """Compute f(x): what each head would write from each key at a weight of 1, float64."""
+    """Compute f(x): what each head would write from each key at a weight of 1, in float64."""
     return trace.call(site.kind, site.layer).value[item].cpu().double() @ own.weight.double()

@@ -1,4 +1,4 @@
-"""One attention site of a run as something to take apart: its weights, what went in, and its mask."""
+"""One attention site of a run, prepared for recomputation: its weights, input and mask."""
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from attnviz.transformer.probe import Kind, Site, visible_cells
 
 
 def site_module(model: Translator, site: Site) -> MultiHeadAttention:
-    """Return the attention module that runs at a site."""
+    """Return the attention module at a site."""
     stack = model.model.encoder if site.kind == "encoder_self" else model.model.decoder
     layer = stack.layers[site.layer]
     return layer.cross_attention if site.kind == "cross" else layer.self_attention  # type: ignore[return-value]
@@ -23,7 +23,7 @@ def site_module(model: Translator, site: Site) -> MultiHeadAttention:
 def site_inputs(model: Translator, trace: Trace, kind: Kind, layer: int) -> SiteInputs:
     """Return a site's weights, input, memory and mask, in float32 on the CPU.
 
-    Raises ValueError for a site that the trace does not have, or that was recorded without its input.
+    Raise ValueError for a site that the trace does not have, or that was recorded without its input.
     """
     call = trace.call(kind, layer)
     weights = _float(SiteWeights.from_module(site_module(model, Site(kind, layer))))
@@ -36,9 +36,9 @@ def site_inputs(model: Translator, trace: Trace, kind: Kind, layer: int) -> Site
 
 
 def observed_inputs(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) -> SiteInputs:
-    """Return a site's input, memory and mask beside projections that were found by watching (`site.projections`).
+    """Return a site's input, memory and mask together with projections that `site.projections` found.
 
-    Raises ValueError where these do not give the queries, keys and values of this very run.
+    Raise ValueError if the projections do not reproduce the queries, keys and values of this run.
     """
     call = trace.call(kind, layer)
     weights = weights.replace_bias(call.bias)
@@ -51,7 +51,7 @@ def observed_inputs(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) 
 
 
 def _narrow(mask: Tensor) -> Tensor | None:
-    """Drop a mask's axes `(batch, q_len, k_len)` that hold nothing: rows that are all the same, a mask that is open."""
+    """Reduce a mask `(batch, q_len, k_len)`: None if it hides nothing, and a single row if all rows are equal."""
     if bool(mask.all()):
         return None
     same = bool((mask == mask[:, :1]).all())
@@ -59,8 +59,9 @@ def _narrow(mask: Tensor) -> Tensor | None:
 
 
 def _is_normalised(trace: Trace, kind: Kind, layer: int) -> bool:
-    """Whether attention reads something else than its layer's input, which a norm before it has changed; for
-    cross-attention, its layer's self-attention decides.
+    """Return whether a norm changes the layer's input before attention.
+
+    For cross-attention, the layer's self-attention decides.
     """
     stack = "encoder" if kind == "encoder_self" else "decoder"
     own = trace.call("decoder_self" if kind == "cross" else kind, layer).input_
@@ -77,7 +78,7 @@ def _float(weights: SiteWeights) -> SiteWeights:
 
 
 def query_key_value(inputs: SiteInputs) -> tuple[Tensor, Tensor, Tensor]:
-    """query, key and value of a site, `(batch, heads, length, d_k)`, as the product of query and key takes them."""
+    """Return a site's query, key and value `(batch, heads, length, d_k)`, after any norm or rotation."""
     weights = inputs.weights
     sizes = (weights.d_k, weights.d_k, weights.d_v)
     query, key, value = (

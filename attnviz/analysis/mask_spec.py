@@ -1,4 +1,4 @@
-"""A mask as a person puts it together: rules with their numbers, and cells painted by hand, combined with `&`."""
+"""A mask as the user builds it: rules with parameters, and cells painted by hand, combined with `&`."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from attnviz.transformer import masks
 
 @dataclass(frozen=True)
 class RuleNumber:
-    """One number of a rule: its range, what it is unless given, and whether it is a share."""
+    """A parameter of a rule: its range, its default, and whether it is a share from 0 to 1."""
 
     label: str
     least: int | float
@@ -24,7 +24,9 @@ class RuleNumber:
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of mask: its name in links and on buttons, what a query sees, its function and that one's numbers."""
+    """A mask rule: its name in links and on buttons, what a query sees, the function that makes it, and its
+    parameters.
+    """
 
     name: str
     sees: str
@@ -33,7 +35,7 @@ class Rule:
 
     @property
     def defaults(self) -> tuple[int | float, ...]:
-        """The numbers that it starts with."""
+        """The default values of the parameters."""
         return tuple(number.default for number in self.numbers)
 
 
@@ -84,7 +86,7 @@ RuleNumbers = tuple[str, tuple[int | float, ...]]  # a rule's name and its numbe
 
 @dataclass(frozen=True, eq=False)
 class MaskSpec:
-    """Rules by name with their numbers, and a painted mask `(q_len, k_len)`, True = may attend, or None."""
+    """Mask rules by name with their parameters, and a painted mask `(q_len, k_len)`, True = may attend, or None."""
 
     rules: Mapping[str, tuple[int | float, ...]] = field(default_factory=dict)
     painted: Bool[Tensor, "q k"] | None = None
@@ -92,10 +94,10 @@ class MaskSpec:
     def build(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
     ) -> Bool[Tensor, "_ q k"]:
-        """Combine rules and paint into a mask for these lengths.
+        """Combine the rules and the paint into a mask for these lengths.
 
-        batch is 1 unless padding is among the rules and `real` says which keys are no padding; keys that `real` does
-        not know are none either.
+        The batch size is 1, unless "padding" is one of the rules and `real` says which keys are not padding. Keys
+        beyond `real` count as not padding.
         """
         mask = self.rules_mask(q_len, k_len, real=real)
         return mask if self.painted is None else mask & fit_mask(self.painted, q_len, k_len)
@@ -103,7 +105,7 @@ class MaskSpec:
     def rules_mask(
         self, q_len: int, k_len: int, *, real: Bool[Tensor, "batch k_real"] | None = None
     ) -> Bool[Tensor, "_ q k"]:
-        """Combine the rules alone, without the paint."""
+        """Combine only the rules, without the paint."""
         mask = masks.full(q_len, k_len)
         for name, numbers in self.rules.items():
             mask = mask & RULES[name].make(q_len, k_len, *numbers)
@@ -112,24 +114,24 @@ class MaskSpec:
         return mask
 
     def sees_ahead(self, length: int) -> bool:
-        """Whether, between equal lengths, any position may see a later one."""
+        """Return whether any position of a square mask may see a later one."""
         return bool(self.build(length, length).triu(1).any())
 
     @property
     def is_none(self) -> bool:
-        """Whether nothing is masked: no rule, and no painted cell."""
+        """Whether nothing is masked: there is no rule, and no painted cell."""
         return not self.rules and (self.painted is None or bool(self.painted.all()))
 
     @property
     def title(self) -> str:
-        """Such as `causal & window (reach 2)`."""
+        """The mask in words, such as `causal & window (reach 2)`."""
         parts = [_rule_text(RULES[name], numbers) for name, numbers in self.rules.items()]
         parts += [] if self.painted is None or bool(self.painted.all()) else ["painted"]
         return " & ".join(parts) or "none"
 
 
 def fit_mask(mask: Bool[Tensor, "rows cols"], q_len: int, k_len: int) -> Bool[Tensor, "q k"]:
-    """Cut or extend a mask to other lengths; cells that it does not know may attend."""
+    """Truncate or extend a mask to other lengths; added cells may attend."""
     rows, cols = min(mask.shape[0], q_len), min(mask.shape[1], k_len)
     extended = torch.ones(q_len, k_len, dtype=torch.bool)
     extended[:rows, :cols] = mask[:rows, :cols]
@@ -142,12 +144,12 @@ def _rule_text(rule: Rule, numbers: tuple[int | float, ...]) -> str:
 
 
 def rules_to_text(rules: tuple[RuleNumbers, ...]) -> str:
-    """Write rules such as `causal~window_2~random_0.7_3`; "none" where there is no rule."""
+    """Return rules as text, such as `causal~window_2~random_0.7_3`; "none" if there is no rule."""
     return "~".join("_".join((name, *(f"{number:g}" for number in numbers))) for name, numbers in rules) or "none"
 
 
 def rule_from_text(part: str) -> RuleNumbers | str:
-    """Read a rule with its numbers, as `rules_to_text` writes it; a text that is none is returned as it is."""
+    """Parse a rule with its parameters, as `rules_to_text` writes it; return an invalid text unchanged."""
     name, *texts = part.split("_")
     rule = RULES.get(name)
     if rule is None or len(texts) not in (0, len(rule.numbers)):
@@ -160,7 +162,7 @@ def rule_from_text(part: str) -> RuleNumbers | str:
 
 
 def fit_numbers(rule: Rule, numbers: tuple[int | float, ...]) -> tuple[int | float, ...]:
-    """Keep numbers within their ranges, whole where they count something."""
+    """Clip parameters to their ranges, and convert counts to integers."""
     within = zip(rule.numbers, numbers, strict=True)
     return tuple(
         min(max(value, n.least), n.most) if n.is_share else int(min(max(value, n.least), n.most)) for n, value in within

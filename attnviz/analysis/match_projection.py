@@ -1,4 +1,6 @@
-"""Match an attention's inputs with the results of linear maps: equal, or changed by a norm, a rotation or a factor."""
+"""Match the queries, keys and values of an attention call with outputs of linear maps, directly or after a
+norm, rotation or factor.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,23 +18,23 @@ IN_TYPE = 8  # steps of the type that ran, to which product, norm and rotation a
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """The way from a map's result to the attention's input."""
+    """The operations between a linear map's output and the attention's input."""
 
     norm: HeadNorm | None = None
     rotation: Rotation | None = None
     factor: float = 1.0
 
     def __call__(self, blocks: Tensor) -> Tensor:
-        """From `(batch, length, parts, size)` to the same."""
+        """Apply the operations to `(batch, length, parts, size)`, and return the same shape."""
         made = blocks if self.norm is None else self.norm(blocks)
         made = made if self.rotation is None else self.rotation(made, length_at=1)
         return made if self.factor == 1 else made * self.factor
 
 
 def changes_to(ops: OpTrace, size: int, role: str, rotations: tuple[Rotation | None, ...] | None) -> Iterator[Change]:
-    """Yield every change that the recorded operations allow, the plain one first.
+    """Yield every combination of operations that was recorded, the empty one first.
 
-    Keys are rotated as the queries are, values never.
+    Keys are rotated like the queries, values never.
     """
     if role == "value":
         return iter([Change()])
@@ -44,7 +46,7 @@ def changes_to(ops: OpTrace, size: int, role: str, rotations: tuple[Rotation | N
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """The rows of a map that a site's queries, keys or values are made with, and how."""
+    """The rows of a linear map that make a site's queries, keys or values, and the operations that follow."""
 
     pair: tuple[Tensor, Tensor]
     has_bias: bool
@@ -52,10 +54,9 @@ class Projected:
 
 
 def match_projection(one: LinearMap, heads: Tensor, change: Change) -> Projected | None:
-    """Find the rows of a map that give each head's part; None where any head has none.
+    """Find the rows of a linear map that produce each head's part; None if a head has none.
 
-    `heads` is `(batch, heads, length, size)`.
-    Heads that share keys have the same rows, once for each.
+    `heads` is `(batch, heads, length, size)`. For heads that share keys, the same rows are repeated.
     """
     blocks = _blocks(one, heads)
     if blocks is None:
@@ -71,7 +72,7 @@ def match_projection(one: LinearMap, heads: Tensor, change: Change) -> Projected
 
 
 def mismatch_reason(role: str, maps: list[LinearMap], heads: Tensor, *, is_turned: bool) -> str:
-    """Explain why no map gives the queries, keys or values as they are."""
+    """Explain why no linear map produces the queries, keys or values."""
     for blocks in (blocks for one in maps if (blocks := _blocks(one, heads)) is not None):
         lengths, own = blocks.norm(dim=-1), heads.norm(dim=-1).transpose(1, 2)
         near = (difference(lengths.unsqueeze(2), own.unsqueeze(3)) <= 1e-4 * own.max()).flatten(0, 1).all(dim=0)
@@ -81,7 +82,7 @@ def mismatch_reason(role: str, maps: list[LinearMap], heads: Tensor, *, is_turne
 
 
 def _blocks(one: LinearMap, heads: Tensor) -> Tensor | None:
-    """Cut a map's result into parts of a head's size: `(batch, length, parts, size)`."""
+    """Split a map's output into parts of the head size: `(batch, length, parts, size)`."""
     batch, _, length, size = heads.shape
     if one.made.shape[-1] % size or one.made.numel() != batch * length * one.made.shape[-1]:
         return None
@@ -89,7 +90,7 @@ def _blocks(one: LinearMap, heads: Tensor) -> Tensor | None:
 
 
 def is_same(one: Tensor, other: Tensor) -> bool:
-    """Check whether two tensors hold the same numbers, on any axes that a map was called with."""
+    """Return whether two tensors have the same values, regardless of leading dimensions."""
     return (
         one.numel() == other.numel()
         and one.shape[-1] == other.shape[-1]
@@ -98,11 +99,11 @@ def is_same(one: Tensor, other: Tensor) -> bool:
 
 
 def difference(one: Tensor, other: Tensor) -> Tensor:
-    """|one - other|, in float32."""
+    """Return |one - other| in float32."""
     return (one.float() - other.float()).abs()
 
 
 def allowed_difference(ran: Tensor, dtype: torch.dtype) -> float:
-    """Return the allowed difference of equal numbers, computed here in float32 and in a pass in `dtype`."""
+    """Return the allowed difference between a value recomputed in float32 and the value of a pass in `dtype`."""
     steps = ROUNDING * torch.finfo(torch.float32).eps + (IN_TYPE * torch.finfo(dtype).eps)
     return steps * max(1.0, float(ran.abs().max()))

@@ -1,8 +1,7 @@
-"""Mean contexts of each head: over any traces, for `attnviz.ablate(…, to=…)`, and over the shipped sentences, which is
-the number behind “its mean” on a page and in an address.
+"""Mean context of each head: over given traces, for `attnviz.ablate(…, to=…)`, and over the shipped sentences.
 
-For the shipped weights the latter lies beside them (`python -m attnviz.causes.numbers` writes it); of any
-other model it is measured on demand.
+The latter is what “its mean” denotes on a page and in an address. For the shipped weights it is stored beside them
+(written by `python -m attnviz.causes.numbers`); for other models it is measured on demand.
 """
 
 import json
@@ -34,10 +33,11 @@ _FEW = 40
 
 @reads_arguments
 def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
-    """Average the context of every head over all rows of `traces`, which `model` recorded; padding is left out.
+    """Average the context of every head over all rows of `traces`, which `model` recorded, ignoring padding.
 
-    A fixed number for each head, so that ablating with it says nothing about what comes later in a sentence, as a mean
-    over that sentence's own positions would. Raises ValueError for no trace, another model's or an intervened one.
+    The result is one fixed vector for each head, so that ablating with it reveals nothing about later tokens, unlike a
+    mean over the sentence's own positions. Raises ValueError without traces, and for a trace of another model or with
+    interventions.
     """
     sums: dict[tuple[Kind, int], Tensor] = {}
     rows: dict[Kind, int] = {}
@@ -62,17 +62,18 @@ def _real_rows(model: Model, tokens: tuple[Token, ...]) -> Tensor:
 
 
 def reference_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> MeanContexts:
-    """Return the mean context of each head over the shipped sentences: stored ones, or measured now.
+    """Return the mean context of each head over the shipped sentences, stored or measured now.
 
-    `to` is the language that is written. Raises ValueError, one sentence, for a model that cannot read them.
+    `to` is the target language. Raise ValueError with a message of one sentence for a model that cannot read the
+    sentences.
     """
     return _load_stored(model, to) or measured_means(model, to, stop=stop)
 
 
 def measured_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> MeanContexts:
-    """Measure the means now: with the shipped translations, else with what the model itself writes.
+    """Measure the means now, with the shipped translations, or else with what the model itself writes.
 
-    Sentences that it cannot read whole are left out. Raises ValueError where that is all of them.
+    Sentences that the model cannot read completely are left out. Raise ValueError if that is all of them.
     """
     lines = reference_lines(model, to)
     refused: list[str] = []
@@ -86,14 +87,15 @@ def measured_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> 
 
 
 def reference_lines(model: Model, to: str) -> tuple[CorpusLine, ...]:
-    """Return the shipped sentences, as many as a model of this size is measured on."""
+    """Return the shipped sentences, or only the first ones for a large model."""
     lines = shipped_lines(to)
     return lines[:_FEW] if model.n_parameters > _LARGE else lines
 
 
 def fill_measured_means(model: Model, asked: Sequence[Intervention], to: str) -> tuple[Intervention, ...]:
-    """Give interventions the means that they ask for, so that they can run. Raises ValueError as `reference_means`
-    does.
+    """Give interventions the means that they request, so that they can run.
+
+    Raise ValueError as `reference_means` does.
     """
     if not any(each.is_unmeasured for each in asked):
         return tuple(asked)
@@ -101,7 +103,7 @@ def fill_measured_means(model: Model, asked: Sequence[Intervention], to: str) ->
 
 
 def fill_means(asked: Sequence[Intervention], means: MeanContexts) -> tuple[Intervention, ...]:
-    """Put these means into interventions that ask for an unmeasured one."""
+    """Put these means into interventions that request a mean not measured yet."""
     return tuple(
         ablate(each.where, layer=each.layer, heads=each.heads, to=means, positions=each.positions)
         if each.is_unmeasured
@@ -111,7 +113,7 @@ def fill_means(asked: Sequence[Intervention], means: MeanContexts) -> tuple[Inte
 
 
 def write(path: Path, weights: str, found: Mapping[str, MeanContexts]) -> None:
-    """Write means by language: a tensor `(heads, d_k)` for each `language.kind.layer`, float32."""
+    """Write means to a file: a float32 tensor `(heads, d_k)` for each `language.kind.layer`."""
     tensors = {f"{to}.{kind}.{layer}": mean.contiguous() for to, means in sorted(found.items())
                for (kind, layer), mean in means.values.items()}  # fmt: skip
     rows = {to: dict(means.rows) for to, means in sorted(found.items())}

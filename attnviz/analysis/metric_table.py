@@ -1,4 +1,4 @@
-"""Every metric of every head in one table, by which the Heads page sorts and tints."""
+"""Table of every metric of every head, by which the page Heads sorts and tints heads."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ _LARGE = 65_536  # weights of a map
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of `head_metrics`: its label, its unit ("" for a share, 0 to 1) and one sentence."""
+    """A column of `head_metrics`: its label, its unit ("" for a share from 0 to 1), and an explanation."""
 
     label: str
     unit: str
@@ -77,14 +77,14 @@ METRICS = {
 
 
 def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *, item: int = 0) -> pd.DataFrame:
-    """One row a head: kind, layer, head, and the columns of `METRICS`; units are in `.attrs["units"]`. Where some of a
-    model's layers do not attend, `model_layer` is the number that a layer has among all of them.
+    """Return a table with one row per head: kind, layer, head, and the columns of `METRICS`.
 
-    Entropy, distances, and previous and next token are of the maps as shown, distances always in tokens of the whole
-    sentence (a word is at the mean of its pieces). The masses on the first and the end token are of the token
-    maps, so that hiding special tokens does not hide that a head looks at them. NaN where a metric means nothing:
-    previous and next token in cross-attention, the end token where no key is one; all of them for a head whose given
-    weights are none (below 0, or rows that sum to more than 1).
+    The units are in `.attrs["units"]`. If some of a model's layers have no attention, `model_layer` is the layer's
+    index in the model. Entropy, distances, and previous and next token are computed from the maps as shown, with
+    distances in tokens of the whole sentence (a word is at the mean of its pieces). The masses on the first and the end
+    token are computed from the token maps, so that hiding special tokens does not change them. A metric is NaN where it
+    is undefined: previous and next token in cross-attention, the end token if no key is one, and all metrics of a head
+    whose given values are not weights (negative, or rows that sum to more than 1).
     """
     maps = {shown.kind: shown} if isinstance(shown, EagerMaps) else shown
     table = pd.DataFrame(join_tables([head_columns(one, trace, item=item) for one in maps.values()]))
@@ -93,18 +93,18 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
 
 
 def head_columns(shown: EagerMaps, trace: TraceLike, *, item: int = 0) -> Columns:
-    """As `head_metrics`, of one kind's maps and without their units."""
+    """Return the columns of `head_metrics` for one kind, without units."""
     return HeadMetrics(trace, shown.kind, (shown.rows, shown.cols), item=item).columns(shown, trace)
 
 
 def join_tables(tables: Sequence[Columns]) -> Columns:
-    """Tables of several kinds or heads as one."""
+    """Concatenate tables of several kinds or heads."""
     return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
 class HeadMetrics:
-    """Places of a kind's rows and columns, as `head_metrics` needs them for maps that come one head at a time:
-    they all have these places, and most have one mask.
+    """Metrics of a kind's heads whose maps arrive one head at a time, and share row and column positions and
+    mostly a mask.
     """
 
     def __init__(self, trace: TraceLike, kind: Kind, axes: Axes, *, item: int = 0) -> None:
@@ -119,8 +119,9 @@ class HeadMetrics:
         self._first = _first_keys(trace, kind)
 
     def columns(self, shown: EagerMaps, trace: TraceLike, *, layer: int = 0, head: int = 0) -> Columns:
-        """As `head_columns`, of maps with the same labels, whose first head is `head` of `layer`; `trace` is what they
-        are of, these heads alone.
+        """Return columns like `head_columns` for maps with the same labels.
+
+        The first head of the maps is `head` of `layer`; `trace` has only these heads.
         """
         sums = _row_sums(shown.attn, self.distance)
         values = {
@@ -170,7 +171,7 @@ class HeadMetrics:
 
 
 def _first_keys(trace: TraceLike, kind: Kind) -> Tensor | None:
-    """Return the first token of each row's own text if several texts are packed into one; else None."""
+    """Return the first key of each row's own text if several texts are packed into one, otherwise None."""
     if not isinstance(trace, BareWeights) or len(starts := block_starts(trace, kind)) == 1:
         return None
     rows, at = torch.arange(trace.weights[kind].shape[-2]), torch.tensor(starts)
@@ -178,12 +179,15 @@ def _first_keys(trace: TraceLike, kind: Kind) -> Tensor | None:
 
 
 def _are_no_weights(attn: Tensor) -> Tensor:
-    """Check for each map whether it has values below 0, or rows that sum to more than 1 beyond rounding."""
+    """Return for each map whether it has negative values, or rows that sum to more than 1 beyond rounding."""
     return (attn.amin(dim=(-2, -1)) < 0) | (attn.sum(dim=-1).amax(dim=-1) > 1 + _ROUNDING)
 
 
 def _row_sums(attn: Tensor, distance: Tensor) -> RowSums:
-    """Of all maps at once; large ones a map at a time, whose rows lie in memory one after another."""
+    """Return the row sums of all maps.
+
+    Large maps are read one at a time, because their rows are contiguous in memory.
+    """
     if attn.shape[-2:].numel() < _LARGE:
         return RowSums.from_attn(attn, distance)
     each = [RowSums.from_attn(one, distance) for one in attn.flatten(0, 1)]
@@ -191,7 +195,7 @@ def _row_sums(attn: Tensor, distance: Tensor) -> RowSums:
 
 
 def _neighbours(axes: Axes) -> tuple[Tensor, Tensor]:
-    """Return the columns of the tokens before and after each row's own; -1 where there is none."""
+    """Return the columns of the tokens before and after each row's own token; -1 if there is none."""
     rows, cols = axes
     col_of = {token: at for at, col in enumerate(cols) for token in col.tokens}
     # A decoder row of a whole output word is where its label says: at the word that went in first.
@@ -201,7 +205,7 @@ def _neighbours(axes: Axes) -> tuple[Tensor, Tensor]:
 
 
 def end_keys(tokens: Sequence[Token]) -> Tensor:
-    """Positions of the tokens that end the sentence: the last special token, wherever it is."""
+    """Return the positions of the token that ends the sentence, which is the last token if it is special."""
     if len(tokens) < 2 or not tokens[-1].is_special:
         return torch.empty(0, dtype=torch.long)
     return torch.tensor([at for at, token in enumerate(tokens) if token.id == tokens[-1].id and token.is_special])

@@ -1,10 +1,10 @@
-"""Numbers that describe a head: how sharp it is, how far it looks, and how much weight it gives to certain tokens.
+"""Metrics of a head: how sharp it is, how far it looks, and how much weight it gives to certain tokens.
 
-Each metric takes attn `(…, q_len, k_len)` and gives `(…)`, the mean over rows. Rows that hold no weight (no visible
-key, or every key hidden) are left out of that mean; where no row is left the metric is NaN. What several metrics have
-in common, the rows' sums and weights, may be handed in: a long text's maps are then read once. `entropy`,
-`mean_distance` and `diagonality` look at how a row's weight is spread, so a row that sums to less than 1 (special
-tokens hidden) counts as if it summed to 1; the masses are weights as they stand.
+Each metric takes attn `(…, q_len, k_len)` and returns `(…)`, the mean over rows. Rows without any weight (no visible
+key, or every key hidden) are left out of the mean; without any row the metric is NaN. Row sums and weights, which
+several metrics share, can be passed in, so that the maps of a long text are read only once. `entropy`, `mean_distance`
+and `diagonality` describe how a row's weight is distributed, so a row that sums to less than 1 (special tokens hidden)
+counts as if it summed to 1; the masses are not rescaled.
 """
 
 import math
@@ -23,7 +23,7 @@ _BLOCK = 1 << 18  # weights, one megabyte: what is made of them on the way stays
 
 
 class RowSums(NamedTuple):
-    """Sums over each row: its weight, the sums of -a ln a and of a times the distance to its key."""
+    """Sums over each row of the weights a: Σ a, Σ −a ln a, and Σ a · distance to the key."""
 
     weight: PerRow
     information: PerRow
@@ -31,7 +31,10 @@ class RowSums(NamedTuple):
 
     @classmethod
     def from_attn(cls, attn: Attn, distance: Distance | None = None) -> "RowSums":
-        """Read the weights once, a block of rows at a time. `distance` as in `mean_distance`."""
+        """Compute the sums in one pass over the weights, a block of rows at a time.
+
+        `distance` is explained at `mean_distance`.
+        """
         distance = _plain_distance(attn) if distance is None else distance
         each = _rows_of_a_block(attn)
         blocks = zip(attn.split(each, dim=-2), distance.split(each), strict=True)
@@ -40,9 +43,10 @@ class RowSums(NamedTuple):
 
 
 def entropy(attn: Attn, sums: RowSums | None = None) -> PerMap:
-    """Shannon entropy of a row, in bits: 0 for one key, at most log2(k_len), reached where all keys weigh the same.
+    """Shannon entropy of a row, in bits: 0 for a single key, at most log2(k_len), reached if all keys have
+    equal weight.
 
-    Under a causal mask row i sees i + 1 keys and cannot exceed log2(i + 1).
+    Under a causal mask, row i sees i + 1 keys and cannot exceed log2(i + 1).
     """
     sums = sums or RowSums.from_attn(attn)
     nats = sums.information / sums.weight + sums.weight.log()  # of a / weight, by the sum over a itself
@@ -52,11 +56,11 @@ def entropy(attn: Attn, sums: RowSums | None = None) -> PerMap:
 def distance_to_diagonal(
     queries: Float[Tensor, " q_len"], keys: Float[Tensor, " k_len"], lengths: tuple[int, int]
 ) -> Distance:
-    """Distance of each key from the place on the key axis that a query's own place corresponds to, in key tokens.
+    """Distance of each key from the position on the key axis that corresponds to the query's position, in key tokens.
 
-    A query at i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. Where both axes are equally long that
-    is i itself and the distance |i - j|; else both sentences are laid over each other from end to end. `lengths` is
-    (q_len, k_len) of the whole sentences; `queries` and `keys` are positions in them, fractional for a word.
+    Query i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. If both axes have the same length, that is i
+    itself, and the distance is |i - j|; otherwise both sentences are scaled to the same length. `lengths` is (q_len,
+    k_len) of the whole sentences; `queries` and `keys` are positions in them, fractional for words.
     """
     q_len, k_len = lengths
     place = (queries + 0.5) * (k_len / max(q_len, 1)) - 0.5
@@ -66,7 +70,7 @@ def distance_to_diagonal(
 def mean_distance(attn: Attn, distance: Distance | None = None, sums: RowSums | None = None) -> PerMap:
     """Mean distance of a row's weight from the diagonal, in key tokens (see `distance_to_diagonal`).
 
-    In self-attention this is the mean of |i - j|. 0 up to k_len - 1.
+    In self-attention this is the mean of |i - j|. It ranges from 0 to k_len - 1.
     """
     sums = sums or RowSums.from_attn(attn, distance)
     return _mean_of_rows(sums.distance / sums.weight, sums.weight)
@@ -80,11 +84,11 @@ def diagonality(
     sums: RowSums | None = None,
     farthest: Float[Tensor, "*#any q_len"] | None = None,
 ) -> PerMap:
-    """Nearness of the weight to the diagonal: 1 where all of it is on it, 0 where all of it is as far off as can be.
+    """Measure how close the weight is to the diagonal: 1 if all weight is on it, 0 if all is as far away as possible.
 
-    For each row, 1 - (mean distance) / (distance of the farthest key that the row may see). Rows that spread evenly
-    get about 0.5, whatever the length. The idea is that of Zhang et al., "On the Usefulness of Self-Attention for
-    Automatic Speech Recognition with Transformers" (2021); here also for q_len != k_len and under masks.
+    For each row, 1 - (mean distance) / (distance of the farthest visible key). Rows with uniform weight get about 0.5,
+    whatever the length. The idea is from Zhang et al., "On the Usefulness of Self-Attention for Automatic Speech
+    Recognition with Transformers" (2021), extended to q_len != k_len and to masks.
     """
     distance = _plain_distance(attn) if distance is None else distance
     sums = sums or RowSums.from_attn(attn, distance)
@@ -93,7 +97,10 @@ def diagonality(
 
 
 def farthest_key(distance: Distance, mask: Bool[Tensor, "*any q_len k_len"] | None) -> PerRow:
-    """Return the distance of the farthest key that each row may see, above 0: one for all maps that share a mask."""
+    """Return the distance of the farthest visible key of each row, which is positive.
+
+    Maps with the same mask share it.
+    """
     mask = torch.ones_like(distance, dtype=torch.bool) if mask is None else mask
     each = _rows_of_a_block(mask)
     blocks = zip(distance.split(each), mask.split(each, dim=-2), strict=True)
@@ -103,38 +110,44 @@ def farthest_key(distance: Distance, mask: Bool[Tensor, "*any q_len k_len"] | No
 
 
 def previous_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: PerRow | None = None) -> PerMap:
-    """Weight on the token before the query's own, 0 to 1; the first row has none and is left out.
+    """Weight on the token before the query's own, 0 to 1.
 
-    For self-attention. `keys` gives the position of that key for each row, -1 for none, where axes were merged or cut.
+    The first row has no such token and is left out. For self-attention only. `keys` gives the position of that key for
+    each row, -1 if there is none, for merged or truncated axes.
     """
     return _mass_beside(attn, keys, -1, weight)
 
 
 def next_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: PerRow | None = None) -> PerMap:
-    """Weight on the token after the query's own, 0 to 1; the last row has none and is left out. As `previous_token`."""
+    """Weight on the token after the query's own, 0 to 1.
+
+    The last row has no such token and is left out. For self-attention only. `keys` is explained at `previous_token`.
+    """
     return _mass_beside(attn, keys, 1, weight)
 
 
 def first_token_mass(attn: Attn, weight: PerRow | None = None, first: Int[Tensor, " q_len"] | None = None) -> PerMap:
-    """Weight on the first key, 0 to 1: a common sink. `first` gives the first key of each row if several texts are
-    packed.
+    """Weight on the first key, 0 to 1, which is a common sink.
+
+    `first` gives the first key of each row if several texts are packed into one.
     """
     on_first = attn[..., 0] if first is None else attn[..., torch.arange(len(first)), first]
     return _mean_of_rows(on_first, _weight(attn, weight))
 
 
 def eos_mass(attn: Attn, keys: Int[Tensor, " n_eos"], weight: PerRow | None = None) -> PerMap:
-    """Weight on the end tokens, at the positions `keys`, 0 to 1; NaN where there are none."""
+    """Weight on the end tokens, at the positions `keys`, 0 to 1; NaN if there are none."""
     if not len(keys):
         return attn.new_full(attn.shape[:-2], math.nan)
     return _mean_of_rows(attn[..., keys].sum(dim=-1), _weight(attn, weight))
 
 
 def induction(attn: Attn, after_earlier: Bool[Tensor, "q_len k_len"], weight: PerRow | None = None) -> PerMap:
-    """Weight on the keys right after earlier places of the query's own token, 0 to 1: what an induction head looks at.
+    """Weight on the keys right after earlier occurrences of the query's own token, 0 to 1: the target of an
+    induction head.
 
-    For self-attention. Rows whose token stands there for the first time are left out; NaN where all do. Olsson et al.,
-    "In-context Learning and Induction Heads" (2022), call it prefix matching.
+    For self-attention only. Rows whose token occurs for the first time are left out; NaN if all are. Olsson et al.,
+    "In-context Learning and Induction Heads" (2022), call this prefix matching.
     """
     rows = after_earlier.any(dim=-1)
     return _mean_of_rows((attn * after_earlier).sum(dim=-1), _weight(attn, weight), rows)

@@ -1,9 +1,9 @@
-"""Mixing of tokens in one sublayer: the share that each row takes from each key, and that it keeps. Rollout and ALTI
-multiply these.
+"""Mixing of tokens in one sublayer: the share that each row takes from each key, and the share that it keeps.
+Rollout and ALTI multiply these.
 
 Rollout (Abnar and Zuidema 2020) takes the mean of the heads' weights and a chosen share for the residual;
-`residual_shares` measures that share. ALTI (Ferrando et al. 2022) measures how near each token's part lies to the
-sublayer's output. Both leave feed-forward networks out.
+`residual_shares` measures that share. ALTI (Ferrando et al. 2022) measures how close each token's contribution is to
+the sublayer's output. Both ignore feed-forward networks.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,10 @@ _MORE = 1e-3  # than 1, of a row's weights: rounding, in half precision too
 
 @dataclass(frozen=True, eq=False)
 class Mix:
-    """One sublayer: `read` `(rows, keys)`, what each row takes from each key, float64. What is left of 1 it keeps.
+    """Mixing in one sublayer.
 
-    In self-attention a row is a key as well, so that what it keeps is on the diagonal of `whole`.
+    `read` `(rows, keys)` is the share that each row takes from each key, in float64. A row keeps the rest of 1 for
+    itself.
     """
 
     kind: Kind
@@ -35,28 +36,28 @@ class Mix:
 
     @property
     def stack(self) -> Stack:
-        """The stack whose rows it mixes."""
+        """The stack whose rows are mixed."""
         return "encoder" if self.kind == "encoder_self" else "decoder"
 
     @property
     def kept_share(self) -> Float[Tensor, " rows"]:
-        """The share that each row keeps of itself besides what it reads."""
+        """The share that each row keeps, besides what it reads."""
         return 1 - self.read.sum(dim=1)
 
     @property
     def weights_with_self(self) -> Float[Tensor, "rows keys"]:
-        """Self-attention's: what each row takes from each, itself included; rows sum to 1."""
+        """For self-attention: the share that each row takes from each row, including itself; rows sum to 1."""
         return self.read + self.kept_share.diag()
 
     def set_residual(self, residual: float) -> "Mix":
-        """Return the same mix with that share kept by each row."""
+        """Return the mix with the share `residual` kept by each row."""
         return Mix(self.kind, self.layer, (1 - residual) * self.read)
 
 
 def attention_mixes(trace: TraceLike, *, item: int = 0) -> tuple[Mix, ...]:
-    """Average the heads' weights of each sublayer, in the order in which they run: encoder, then decoder.
+    """Average the heads' weights in each sublayer, in the order of computation: encoder, then decoder.
 
-    Raises ValueError for weights that are no shares, and where sublayers are missing in between.
+    Raise ValueError for weights that are not shares, and if sublayers are missing in between.
     """
     found = tuple(
         Mix(kind, layer, trace.attn(kind, layer=layer, item=item).double().mean(dim=0))
@@ -71,9 +72,10 @@ def attention_mixes(trace: TraceLike, *, item: int = 0) -> tuple[Mix, ...]:
 
 
 def alti_mixes(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> tuple[Mix, ...]:
-    """Compute ALTI's mix of each sublayer. `trace` needs hidden states, and `maps` its model's.
+    """Compute ALTI's mix of each sublayer.
 
-    Raises ValueError for a model whose encoder does more than add to its stream, and as `attention_mixes` does.
+    `trace` needs hidden states, and `maps` must be its model's. Raise ValueError for a model whose encoder does more
+    than add to its residual stream, and as `attention_mixes` does.
     """
     if "cross" in trace.kinds and not maps.encoder_adds_up:
         raise ValueError("The layers of this model's encoder normalise what goes through them: ALTI does not fit them.")
@@ -81,7 +83,10 @@ def alti_mixes(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> tuple[Mix,
 
 
 def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
-    """Kind and layer of each sublayer, as they run. Raises ValueError where there is no way through them."""
+    """Return kind and layer of each sublayer, in the order of computation.
+
+    Raise ValueError if the sublayers cannot be chained.
+    """
     layers = {kind: trace.shape(kind)[0] for kind in trace.kinds}
     encoder: tuple[tuple[Kind, int], ...] = tuple(
         ("encoder_self", layer) for layer in range(layers.get("encoder_self", 0))
@@ -100,16 +105,16 @@ def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
 
 
 def residual_shares(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Mapping[Site, float]:
-    """Measure how much of a sublayer's output its row had already, by norms, mean over rows, 0 to 1.
+    """Measure the share of each sublayer's output that its row had already, by norms, averaged over rows, 0 to 1.
 
-    One less the mixing ratio of Kobayashi et al. 2021 before normalising: a row's own part, residual and what it reads
-    of itself, beside the sum of what it reads of others.
+    This is 1 minus the mixing ratio of Kobayashi et al. 2021 before the norm: the size of a row's own part (the
+    residual and what it reads from itself) compared with the sum of what it reads from other rows.
     """
     return {Site(*site): _residual_share(maps, trace, *site, item) for site in sublayers(trace)}
 
 
 def mean_residual(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> float:
-    """Average that share over all sublayers: rollout takes ½ for it."""
+    """Return the mean of `residual_shares` over all sublayers; rollout assumes ½ for it."""
     found = residual_shares(maps, trace, item=item).values()
     return sum(found) / len(found)
 
@@ -130,10 +135,9 @@ def _residual_share(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, it
 def shares(
     parts: Float[Tensor, "*batch parts d_model"], whole: Float[Tensor, "*batch d_model"], *, norm: int = 1
 ) -> Float[Tensor, "*batch parts"]:
-    """Compute each part's share of `whole`: ‖whole‖ − ‖part − whole‖, or 0 where that is less, of their sum (ALTI, eq.
-    8).
+    """Compute each part's share of `whole` by ALTI (eq. 8): max(0, ‖whole‖ − ‖part − whole‖), normalised to sum to 1.
 
-    All go to the last part where every part leads away from the whole.
+    If every part points away from the whole, the last part gets all.
     """
     away = (parts - whole.unsqueeze(-2)).norm(p=norm, dim=-1)
     near = (whole.norm(p=norm, dim=-1, keepdim=True) - away).clamp(min=0)
@@ -144,7 +148,7 @@ def shares(
 
 
 def _shares_of_layer(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
-    """Each row's parts are its keys' values through the heads, and what the row was before."""
+    """Compute ALTI's shares in a layer: a row's parts are its keys' values through the heads, and its residual."""
     own = maps.output(kind, layer)
     weights = explained_weights(trace, Site(kind, layer), item)
     given = trace.call(kind, layer).value[item].cpu().double() @ own.weight.double()  # (heads, k_len, d_model)
@@ -164,7 +168,7 @@ def _shares_of_layer(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, i
 
 
 def stream_before(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item: int) -> Tensor:
-    """Return the stream before a sublayer: cross-attention comes after a decoder's own."""
+    """Return the residual stream before a sublayer; in a decoder, cross-attention follows self-attention."""
     stack: Stack = "encoder" if kind == "encoder_self" else "decoder"
     stream = trace.layer_output(stack, layer - 1, item).double()
     if kind != "cross":

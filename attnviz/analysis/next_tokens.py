@@ -1,4 +1,4 @@
-"""Candidates for the next token: the likeliest of each step, and the distribution that a sampler draws from."""
+"""Candidates for the next token: the most probable ones at each step, and their sampling probabilities."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from attnviz.transformer.decoding import Sampling
 
 @dataclass(frozen=True)
 class NextToken:
-    """A candidate: its id, its probability among the tokens that may be written, and the one it is drawn with."""
+    """A candidate token: its id, its probability among the allowed tokens, and its sampling probability."""
 
     id: int
     probability: float
@@ -27,7 +27,7 @@ def next_tokens(
     sampling: Sampling | None = None,
     with_ids: Callable[[int], tuple[int, ...]] = lambda step: (),
 ) -> tuple[tuple[NextToken, ...], ...]:
-    """List the `count` likeliest tokens after each step, likeliest first, and those of `with_ids(step)` besides.
+    """Return the `count` most probable tokens after each step, and in addition those of `with_ids(step)`.
 
     Without `sampling`, `drawn` equals the probability.
     """

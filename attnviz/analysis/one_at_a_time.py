@@ -1,4 +1,6 @@
-"""Long runs, one at a time: a queue, the thread that serves it, and one run for all visitors who ask for the same."""
+"""Long runs, one at a time: a queue, the thread that works on it, and shared runs for visitors with the same
+request.
+"""
 
 import time
 from collections import OrderedDict
@@ -12,9 +14,10 @@ Outcome = tuple[RunState, str]  # how a run ended, and the sentence that says wh
 
 
 class SharedRun:
-    """A run that several visitors may watch: `key` is equal for equal runs, `changed` the lock of its queue.
+    """A run that several visitors may watch.
 
-    `ahead` counts the runs before it; `looked_at` is when a visitor last asked how far it is.
+    `key` is the same for equal requests, and `changed` is the lock of the queue. `ahead` is the number of runs before
+    it, and `looked_at` the time when a visitor last asked for its status.
     """
 
     def __init__(self, key: Hashable, changed: Condition) -> None:
@@ -25,22 +28,22 @@ class SharedRun:
         self.looked_at = time.monotonic()
 
     def set_state(self, state: RunState, error: str = "") -> None:
-        """Set what `wait_until_over` and watchers see."""
+        """Set the state, and wake threads in `wait_until_over`."""
         with self.changed:
             self.state, self.error = state, error
             self.changed.notify_all()
 
     def wait_until_over(self, timeout: float | None = None) -> None:
-        """Wait for its end, or so many seconds."""
+        """Wait until the run is over, or at most `timeout` seconds."""
         with self.changed:
             self.changed.wait_for(lambda: self.state in OVER, timeout)
 
     def touch(self) -> None:
-        """Note that a visitor still waits for it."""
+        """Note that a visitor still watches the run."""
         self.looked_at = time.monotonic()
 
     def is_left(self, after: float) -> bool:
-        """Check whether its last look is longer ago than so many seconds."""
+        """Return whether no visitor has looked for `after` seconds."""
         return time.monotonic() - self.looked_at > after
 
 
@@ -48,10 +51,10 @@ Run = TypeVar("Run", bound=SharedRun)
 
 
 class OneAtATime(Generic[Run]):
-    """A queue whose thread calls `work` with one run after another. Its methods are safe to call from many threads.
+    """A queue whose thread calls `work` with one run after another.
 
-    The last `kept` runs that are over are remembered. The thread begins with a run; after `idle` seconds without
-    another it calls `on_idle` and ends.
+    All methods are thread-safe. The last `kept` finished runs are kept. The thread starts with the first run; after
+    `idle` seconds without another run it calls `on_idle` and ends.
     """
 
     def __init__(
@@ -67,10 +70,10 @@ class OneAtATime(Generic[Run]):
         self.thread: Thread | None = None
 
     def ask(self, run: Run, admit: Callable[[Collection[Run]], None], *, again: bool) -> Run:
-        """Queue a run, or return the one with its key that runs, waits or is over.
+        """Queue a run, or return an existing run with the same key that is running, waiting or finished.
 
-        One that was stopped or failed is not returned but begun anew where `again` asks for that. `admit` is called
-        with the runs that wait, and raises ValueError where there is no place for another.
+        With `again`, a run that was stopped or failed is started anew. `admit` is called with the waiting runs, and
+        raises ValueError if there are too many.
         """
         with self.changed:
             for known in (self.running, self.waiting.get(run.key), self._over.get(run.key)):
@@ -86,19 +89,19 @@ class OneAtATime(Generic[Run]):
         return run
 
     def find_finished(self, key: Hashable) -> Run | None:
-        """Return the run with this key, if it is over and still remembered."""
+        """Return the finished run with this key, if it is still kept."""
         with self.changed:
             return self._over.get(key)
 
     def begin(self) -> None:
-        """Start the thread, unless it is there."""
+        """Start the thread, unless it exists."""
         if self.thread is None:
             self.is_closed = False
             self.thread = Thread(target=self._serve, name=self._name, daemon=True)
             self.thread.start()
 
     def close(self, error: str) -> None:
-        """Fail the runs that wait, and let the thread end after the one that runs."""
+        """Mark the waiting runs as failed, and let the thread end after the current run."""
         with self.changed:
             self.is_closed = True
             for run in self.waiting.values():
@@ -115,7 +118,7 @@ class OneAtATime(Generic[Run]):
                 run.set_state(*outcome)
 
     def _next(self) -> Run | None:
-        """Take the first run that still waits; None after `idle` seconds without any, and then the thread ends."""
+        """Return the next waiting run; None after `idle` seconds without one, which ends the thread."""
         with self.changed:
             while self.changed.wait_for(lambda: self.waiting or self.is_closed, self._idle) and self.waiting:
                 _, run = self.waiting.popitem(last=False)

@@ -1,5 +1,6 @@
-"""Operations of a pass between one attention and the next, recorded one by one: the maps, norms and angles that a
-site's queries and keys may be made with. It does not depend on how a model names or stores them.
+"""Record the operations between one attention and the next: linear maps, norms and rotation angles.
+
+A site's queries and keys may be made from them. This does not depend on how a model names or stores its parts.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ _PLUS = (torch.Tensor.add, torch.Tensor.__add__, torch.Tensor.__radd__, torch.ad
 
 @dataclass(frozen=True, eq=False)
 class LinearMap:
-    """One product that was computed: `made = input_ @ weight.T + bias`; weight `(out, in)`."""
+    """One linear map that was computed: `made = input_ @ weight.T + bias`; weight `(out, in)`."""
 
     input_: Tensor
     weight: Tensor
@@ -28,14 +29,14 @@ class LinearMap:
     made: Tensor
 
     def pair(self, rows: Tensor | slice) -> tuple[Tensor, Tensor]:
-        """Return some rows of weight and bias; zeros where there is no bias."""
+        """Return the given rows of weight and bias, with zeros if there is no bias."""
         bias = self.weight.new_zeros(len(self.weight)) if self.bias is None else self.bias
         return self.weight[rows], bias[rows]
 
 
 @dataclass
 class OpTrace:
-    """`maps` and `norms` since the last attention, and every set of `angles` of the pass, with its factor."""
+    """The linear maps and norms since the last attention, and all `angles` of the pass, each with its factor."""
 
     maps: list[LinearMap] = field(default_factory=list)
     norms: list[HeadNorm] = field(default_factory=list)
@@ -52,18 +53,18 @@ class OpTrace:
             self.is_paused = False
 
     def take(self) -> "OpTrace":
-        """Return what was recorded so far, and begin anew but for the angles, which serve all layers of a pass."""
+        """Return what was recorded so far and start again, except for the angles, which all layers of a pass share."""
         before = OpTrace(self.maps, self.norms, self.angles)
         self.maps, self.norms = [], []
         return before
 
     def norms_of(self, size: int) -> list[HeadNorm]:
-        """Return the norms of heads of this size."""
+        """Return the norms of vectors of this size."""
         return [norm for norm in self.norms if len(norm.gain) == size]
 
     def rotations(self, size: int) -> Iterator[Rotation]:
-        """Yield the rotations that the angles may be meant for, of at most `size` numbers: pairs that lie half
-        apart, and pairs of neighbours.
+        """Yield the possible rotations of at most `size` elements for the recorded angles: with pairs that are
+        half the size apart, and with adjacent pairs.
         """
         for angles, factor in self.angles:
             for interleaved, frequencies in _frequencies(angles):
@@ -73,7 +74,7 @@ class OpTrace:
 
 
 class OpRecorder(TorchFunctionMode):
-    """Record the torch calls of this thread only. `on_map` is called with each linear map."""
+    """Record the torch calls of this thread. `on_map` is called with each linear map."""
 
     def __init__(self, ops: OpTrace, on_map: Callable[[LinearMap], None]) -> None:
         super().__init__()
@@ -99,7 +100,7 @@ class OpRecorder(TorchFunctionMode):
         return result
 
     def _note_product(self, one: Any, other: Any) -> None:
-        """Note a factor of the cosines, or the gain of a norm."""
+        """Record a factor of the cosines, or the gain of a norm."""
         if one is self._cosines and isinstance(other, (int, float)):
             self._ops.angles[-1] = (self._ops.angles[-1][0], float(other))
             return
@@ -109,13 +110,16 @@ class OpRecorder(TorchFunctionMode):
 
 
 def _is_column(x: Any) -> bool:
-    """Whether there is one number for each of something: a mean, say."""
+    """Return whether the last dimension has size 1, as for means."""
     return isinstance(x, Tensor) and x.dim() > 1 and x.shape[-1] == 1
 
 
 def _frequencies(angles: Tensor) -> Iterator[tuple[bool, Tensor]]:
-    """Whether neighbours are paired, and the angle of each pair at position 1: of angles `(batch or 1, length, n)` that
-    grow from 0 by as much from position to position, written once for a pair or for each of its two numbers.
+    """Yield possible frequencies of rotation angles `(batch or 1, length, n)`, each with whether adjacent
+    elements are paired.
+
+    The angles must grow linearly from 0 with the position. They may be given once per pair, or for both elements of a
+    pair.
     """
     if angles.dim() not in (2, 3) or angles.shape[-2] < 2:
         return

@@ -1,4 +1,4 @@
-"""Results of an attention on a site's inputs: a tensor beside the right one, or the error that torch raises."""
+"""Result of an attention implementation on a site's inputs, with the correct result, or the error that torch raised."""
 
 import math
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ SEEN = 1e-3  # a change of a weight that the eye can find on a map
 
 @dataclass(frozen=True)
 class Raised:
-    """An exception in place of a result: the exception's type and text."""
+    """An exception instead of a result: its type and message."""
 
     error: str
 
     @classmethod
     def from_error(cls, error: Exception) -> "Raised":
-        """Write an exception as an interpreter prints it."""
+        """Return an exception in the form in which the interpreter prints it."""
         return cls(f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True, eq=False)
 class SiteResult:
-    """Output and weights, `(batch, q_len, d_model)` and `(batch, heads, q_len, k_len)`, beside the right ones."""
+    """Output `(batch, q_len, d_model)` and weights `(batch, heads, q_len, k_len)`, with the correct ones."""
 
     output: Tensor
     attn: Tensor
@@ -36,34 +36,34 @@ class SiteResult:
 
     @property
     def same_shape(self) -> bool:
-        """Whether a look at the output's shape would pass."""
+        """Whether the output has the correct shape."""
         return self.output.shape == self.right_output.shape
 
     @property
     def output_change(self) -> float:
-        """max |Δ| of the output; NaN where there is nothing to compare or NaN came out."""
+        """max |Δ| of the output; NaN if the shapes differ or there is a NaN."""
         return largest_change(self.output, self.right_output)
 
     @property
     def attn_change(self) -> float:
-        """max |Δ| of the weights; NaN where shapes differ or NaN came out."""
+        """max |Δ| of the weights; NaN if the shapes differ or there is a NaN."""
         return largest_change(self.attn, self.right_attn)
 
     @property
     def row_sums(self) -> tuple[float, float]:
-        """Smallest and largest sum of a row of weights, rows with NaN left out; NaN where there are no others."""
+        """Smallest and largest row sum of the weights, ignoring rows with NaN; NaN if there are no other rows."""
         sums = self.attn.sum(dim=-1)
         sums = sums[~sums.isnan()]
         return (float(sums.min()), float(sums.max())) if sums.numel() else (float("nan"), float("nan"))
 
     @property
     def has_maps(self) -> bool:
-        """Whether its maps can be laid beside the right ones."""
+        """Whether the maps can be compared with the correct ones."""
         return self.attn.shape == self.right_attn.shape
 
     def shows_at(self, head: int) -> int:
-        """Return the sentence of the batch on which a head's map shows the damage: the first one if it does, else
-        the one that changed most.
+        """Return the batch item in which a head's map visibly differs: the first one if it does, otherwise the
+        one that differs most.
         """
         if not self.has_maps:
             return 0
@@ -72,14 +72,14 @@ class SiteResult:
 
 
 def largest_change(one: Tensor | None, other: Tensor | None) -> float:
-    """max |one - other|; NaN where one is missing, shapes differ, or a difference is NaN."""
+    """Return max |one - other|; NaN if one is missing, the shapes differ, or a difference is NaN."""
     if one is None or other is None or one.shape != other.shape:
         return float("nan")
     return float((one - other).abs().max())
 
 
 def describe_outcome(outcome: SiteResult | Raised) -> str:
-    """Describe an outcome in a few words."""
+    """Return the result in a few words."""
     if isinstance(outcome, Raised):
         return "raises " + outcome.error.split(":")[0]
     if math.isnan(outcome.output_change):
@@ -91,7 +91,7 @@ def describe_outcome(outcome: SiteResult | Raised) -> str:
 
 @torch.inference_mode()
 def outcome(attention: Attention, inputs: SiteInputs) -> SiteResult | Raised:
-    """Run an attention on a site's inputs, and the right one beside it."""
+    """Run an attention implementation, and the correct one, on a site's inputs."""
     right_output, right_attn = right_attention(inputs)(*inputs.call)
     assert right_attn is not None  # the stepped attention always has its weights
     try:

@@ -1,7 +1,7 @@
-"""The output map `W_o` of a site, found by watching a pass, and cut into a part for each head.
+"""The output map `W_o` of a site, found by observing a pass, and split into one part per head.
 
-Nothing is known of how a model names or stores it: it is the first linear map that is given what the heads gathered,
-one after another. It is used only where its parts, applied to each head's context, add up to what it made.
+Nothing is assumed about how a model names or stores it: it is the first linear map whose input is the concatenated
+context of the heads. It is used only if its parts, applied to each head's context, sum to the recorded output.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,9 +25,9 @@ ROUNDING = 256  # steps of the type that ran: the same product, taken in another
 
 @dataclass(frozen=True, eq=False)
 class OutputMap:
-    """One site's `W_o`: weight `(heads, d_v, d_model)` and bias `(d_model,)`, in float32 on the CPU.
+    """`W_o` of one site: weight `(heads, d_v, d_model)` and bias `(d_model,)`, in float32 on the CPU.
 
-    `output` `(batch, q_len, d_model)` is what the map made in the pass that was watched.
+    `output` `(batch, q_len, d_model)` is the map's output in the observed pass.
     """
 
     weight: Tensor
@@ -37,7 +37,7 @@ class OutputMap:
     def head_outputs(
         self, context: Float[Tensor, "*batch heads q_len d_v"]
     ) -> Float[Tensor, "*batch heads q_len d_model"]:
-        """Compute what each head adds to the output: z_h W_o^h. With the bias these sum to it."""
+        """Compute what each head adds to the output: z_h W_o^h. Together with the bias, these sum to the output."""
         return context @ self.weight
 
 
@@ -46,7 +46,7 @@ OutputMaps = Mapping[Site, OutputMap | NotPlain]
 
 @torch.inference_mode()
 def output_maps(model: Model, trace: Trace, probe: Probe | None = None) -> OutputMaps:
-    """`W_o` of every site, or why it is not known; one pass over the tokens of `trace`, in which the probe acts."""
+    """Find `W_o` of every site, or the reason why it is unknown, in one pass over `trace` with the probe attached."""
     watch = _ContextWatch()
     with ProductWatch(watch.hear):
         model.rerun(replace(trace, interventions=()), watch if probe is None else Chain((probe, watch)))
@@ -55,7 +55,7 @@ def output_maps(model: Model, trace: Trace, probe: Probe | None = None) -> Outpu
 
 @dataclass(frozen=True, eq=False)
 class HeardProduct:
-    """One product that was computed: `made = input_ @ weight.T + bias`; weight `(out, in)`."""
+    """One linear map that was computed: `made = input_ @ weight.T + bias`; weight `(out, in)`."""
 
     input_: Tensor
     weight: Tensor
@@ -64,14 +64,14 @@ class HeardProduct:
 
 
 class ProductWatch(TorchFunctionMode):
-    """Report the linear maps that this thread computes; other threads serve other visitors."""
+    """Report the linear maps that this thread computes, because other threads serve other visitors."""
 
     def __init__(self, hear: Callable[[HeardProduct], None]) -> None:
         super().__init__()
         self.hear = hear
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
-        """Call a torch function; report each linear map to `hear`."""
+        """Call a torch function, and report a linear map to `hear`."""
         result = func(*args, **(kwargs or {}))
         if func is F.linear and not kwargs:
             self.hear(HeardProduct(args[0], args[1], args[2] if len(args) > 2 else None, result))
@@ -85,20 +85,20 @@ _UNHEARD = NotPlain("no linear map reads its heads' contexts, so W_o is not know
 
 @dataclass
 class _ContextWatch(Probe):
-    """Pair each site's context with the linear map that reads it. Made for one run."""
+    """Probe that pairs each site's context with the linear map that reads it. Use it for one run only."""
 
     heard: dict[Site, tuple[Tensor, HeardProduct]] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     _open: tuple[Site, Tensor] | None = None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Remember the context that the next linear map may read."""
+        """Remember the context, which the next linear map may read."""
         self.sites.append(site)
         self._open = site, context
         return context
 
     def hear(self, one: HeardProduct) -> None:
-        """Keep a linear map whose input is that context."""
+        """Keep a linear map if its input is that context."""
         if self._open is None:
             return
         site, context = self._open
@@ -109,7 +109,7 @@ class _ContextWatch(Probe):
 
 
 def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
-    """Cut the map into heads, if these add up to its result."""
+    """Split the map into heads, if their outputs sum to its output."""
     batch, heads, q_len, size = context.shape
     made = one.made.reshape(batch, q_len, -1).float().cpu()
     weight = one.weight.float().cpu().T.reshape(heads, size, -1)

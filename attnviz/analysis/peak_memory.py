@@ -1,4 +1,4 @@
-"""Peak memory of a call, from the profiler's record of every allocation."""
+"""Peak memory of a call, from the profiler's record of all allocations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +15,10 @@ _one_at_a_time = Lock()  # there is one profiler in a process
 
 @dataclass(frozen=True)
 class PeakMemory:
-    """Bytes: the `peak` over a whole call; `alive` when the block named `mark` began, and the `late` peak from there on
-    (both 0 where the call has no such block).
+    """Memory in bytes: the `peak` of a whole call, the memory `alive` when the block named `mark` began, and
+    the `late` peak after that.
+
+    `alive` and `late` are 0 if the call has no such block.
     """
 
     peak: int
@@ -25,7 +27,7 @@ class PeakMemory:
 
 
 def peak_memory(call: Callable[[], object], *, mark: str = "") -> PeakMemory:
-    """Run `call` once and add up what it allocates. `mark` names a `torch.profiler.record_function` block in it."""
+    """Run `call` once, and add up its allocations. `mark` names a `torch.profiler.record_function` block in it."""
     from torch.profiler import ProfilerActivity, profile
 
     with _one_at_a_time, profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
@@ -44,5 +46,5 @@ def peak_memory(call: Callable[[], object], *, mark: str = "") -> PeakMemory:
 
 
 def warm_up() -> None:
-    """Load the profiler, whose first use takes a while."""
+    """Load the profiler, because its first use is slow."""
     peak_memory(lambda: torch.zeros(1))

@@ -1,9 +1,8 @@
-"""A site's projections, found by watching a pass: the linear maps whose results its attention was given, and
-the norm, rotation, scale and bias between them and the scores.
+"""A site's projections, found by observing a pass: the linear maps that make queries, keys, values and output.
 
-A fused map, GPT-2's turned one, and groups of heads with the same keys come out as the four matrices that they are.
-Each part is taken for a site's own only where it gives the very queries, keys and values that the attention received;
-where nothing does, the site says why.
+Also the norm, rotation, scale and bias between them and the scores. A fused map, GPT-2's transposed map, and head
+groups that share keys are returned as four matrices. A part is accepted only if it reproduces exactly the queries, keys
+and values that the attention received; otherwise the result is the reason.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,7 +34,7 @@ _ROLES = {"query": "queries", "key": "keys", "value": "values"}
 
 @dataclass(frozen=True)
 class NotPlain:
-    """Why a site is not made of four linear maps and the attention between them; `why` ends a sentence."""
+    """Why a site does not consist of four linear maps with plain attention between them; `why` ends a sentence."""
 
     why: str
 
@@ -45,7 +44,9 @@ Projections = Mapping[Site, SiteWeights | NotPlain]
 
 @torch.inference_mode()
 def projections(model: Model, trace: Trace, sites: Iterable[Site]) -> Projections:
-    """Find the four projections of each site, in float32 on the CPU, or why it has none; one pass over `trace`."""
+    """Find the four projections of each site, in float32 on the CPU, or the reason why there are none, in one
+    pass over `trace`.
+    """
     watch = _SiteWatch(frozenset(sites))
     with OpRecorder(watch.ops, watch.record):
         model.rerun(trace, watch)
@@ -53,7 +54,9 @@ def projections(model: Model, trace: Trace, sites: Iterable[Site]) -> Projection
 
 
 def fits(weights: SiteWeights, call: AttentionCall) -> bool:
-    """Whether the projections of a call's input are its query, key and value, to rounding of the type that ran."""
+    """Return whether the projections reproduce a call's query, key and value, up to rounding in the dtype of
+    the run.
+    """
     if call.input_ is None or call.memory is None:
         return False
     sources, scoring = (call.input_, call.memory, call.memory), weights.scoring
@@ -79,7 +82,7 @@ def _same_bias(table: DistanceBias | None, bias: Tensor | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Weight and bias of query, key and value, a head's rows after another's; whether each has a bias."""
+    """Weight and bias of query, key and value, with heads in order, and whether each has a bias."""
 
     pairs: list[tuple[Tensor, Tensor]]
     has_bias: tuple[bool, ...]
@@ -88,7 +91,7 @@ class _Found:
 
 @dataclass(frozen=True, eq=False)
 class _Open:
-    """A site whose projections are known, and whose heads wait for the map that joins them."""
+    """A site whose projections are known, but not yet the output map that joins its heads."""
 
     site: Site
     n_heads: int
@@ -98,7 +101,7 @@ class _Open:
 
 @dataclass
 class _SiteWatch(Probe):
-    """Match each site's inputs with the maps that were computed before it, and find the map after it."""
+    """Probe that matches each site's inputs with the linear maps before it, and finds the output map after it."""
 
     sites: frozenset[Site]
     found: dict[Site, SiteWeights | NotPlain] = field(default_factory=dict)
@@ -106,7 +109,7 @@ class _SiteWatch(Probe):
     _open: _Open | None = None
 
     def record(self, one: LinearMap) -> None:
-        """Note a linear map that was computed."""
+        """Record a linear map that was computed."""
         waiting = self._open
         if waiting is None or waiting.joined is None or not is_same(one.input_, waiting.joined):
             self.ops.maps.append(one)
@@ -121,7 +124,7 @@ class _SiteWatch(Probe):
         self._open = None
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Find the maps that give query, key and value."""
+        """Find the linear maps that produce query, key and value."""
         before, self._open = self.ops.take(), None
         if site not in self.sites:
             return call
@@ -135,14 +138,16 @@ class _SiteWatch(Probe):
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Note the input of the map that joins the heads."""
+        """Remember the input of the output map."""
         if self._open is not None:
             self._open = replace(self._open, joined=context.transpose(1, 2).flatten(2))
         return context
 
 
 def _inputs(call: AttentionCall, ops: OpTrace) -> _Found | NotPlain:
-    """Find the maps of query, key and value, and what lies between them and the scores; or why there are none."""
+    """Find the linear maps of query, key and value, and the steps between them and the scores, or the reason
+    why there are none.
+    """
     if (why := _unsupported_reason(call)) is not None:
         return NotPlain(why)
     bias = None if call.bias is None else DistanceBias.from_cells(call.bias)
@@ -159,7 +164,7 @@ def _inputs(call: AttentionCall, ops: OpTrace) -> _Found | NotPlain:
 
 
 def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
-    """Find the maps of query, key and value, each with the way from it to what the attention was given."""
+    """Find the linear maps of query, key and value, each with the operations that follow it."""
     found: list[Projected] = []
     for name, source in (("query", call.input_), ("key", call.memory), ("value", call.memory)):
         heads = getattr(call, name)
@@ -180,7 +185,7 @@ def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
 
 
 def _unsupported_reason(call: AttentionCall) -> str | None:
-    """Return why a call cannot be shown; None where it can."""
+    """Return why a call is not supported; None if it is."""
     if not call.has_queries:
         return SCORES_ONLY
     if call.softcap is not None:

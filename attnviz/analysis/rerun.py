@@ -1,4 +1,4 @@
-"""Run a model again on the tokens of a trace, under a probe, and write again."""
+"""Run a model again on the tokens of a trace with a probe, or let it write again."""
 
 import time
 from collections.abc import Callable, Generator
@@ -33,8 +33,9 @@ class Written:
 
 @dataclass
 class _IdsSoFar:
-    """Each row's ids so far, and why it stops where it does: the sentence for a cut holds until an end comes. A row
-    gets at most `most` ids.
+    """The ids of each row so far, and a note for each row, which says that the text was cut unless an end token came.
+
+    A row gets at most `most` ids.
     """
 
     ids: list[list[int]]
@@ -43,9 +44,9 @@ class _IdsSoFar:
 
 
 class Writing:
-    """A text in the making, a token at a time. Several visitors may wait for the same one.
+    """A text that is written token by token; several visitors may wait for the same one.
 
-    Until the text is finished, it holds the trace that it is written for, of `trace_bytes` bytes.
+    Until it is finished, it holds the trace for which it is written, of `trace_bytes` bytes.
     """
 
     def __init__(
@@ -56,8 +57,10 @@ class Writing:
         self._rows, self.done, self.error = _IdsSoFar([], []), False, ""
 
     def go_on(self, seconds: float) -> "Writing":
-        """Write for that many seconds, one token at least, or to the end. An error of torch ends the writing and is
-        kept in `error`; a device out of memory is raised, and the next call writes anew.
+        """Write for `seconds` seconds, but at least one token, or to the end.
+
+        An error of torch ends the writing and is kept in `error`; an out-of-memory error is raised, and the next call
+        starts again.
         """
         until = time.perf_counter() + seconds
         with self._lock:
@@ -80,21 +83,21 @@ class Writing:
             self._finish()
 
     def _finish(self) -> None:
-        """Note that nothing is left to write, and let go of the trace."""
+        """Mark the text as finished, and release the trace."""
         self.done = True
         del self._begin
 
     def nbytes(self) -> int:
-        """Count the bytes of the trace that is held."""
+        """Bytes of the trace that is held."""
         return 0 if self.done else self._trace_bytes
 
     @property
     def count(self) -> int:
-        """Tokens of the longest row so far."""
+        """Number of tokens in the longest row so far."""
         return max(map(len, self._rows.ids), default=0)
 
     def so_far(self, item: int = 0) -> Written:
-        """Return the text of one sentence so far; while it is being written, nothing has cut it."""
+        """Return the text of one sentence so far, without a note while it is being written."""
         with self._lock:
             ids = tuple(self._rows.ids[item]) if self._rows.ids else ()
             note = self._rows.notes[item] if self.done and self._rows.notes else ""
@@ -102,11 +105,11 @@ class Writing:
 
 
 def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
-    """Run both traces' first sentences as one batch, the shorter padded: pads are tokens of their own on both axes.
+    """Run both traces' first sentences as one batch, with the shorter one padded.
 
-    Padding is masked as the model does it. The translator masks it as keys of the encoder and of cross-attention;
-    its decoder self-attention needs no padding mask, since pads stand at the end and the causal mask hides them from
-    every real token.
+    Padding tokens have rows and columns too. Padding is masked as the model does it. The translator masks it as keys in
+    the encoder and in cross-attention; its decoder self-attention needs no padding mask, because padding is at the end,
+    where the causal mask hides it from every real token.
     """
     pair = (trace.sentences[0], second.sentences[0])
     src = max(len(sentence.src) for sentence in pair)
@@ -115,9 +118,9 @@ def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
 
 
 def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
-    """Run one teacher-forced pass over the sentences of `trace`, recorded; the probe acts first.
+    """Run one teacher-forced pass over the sentences of `trace` with the probe attached, and record it.
 
-    Raises RuntimeError where torch refuses what the probe asks for.
+    Raise RuntimeError if torch refuses what the probe does.
     """
     return model.rerun(trace, probe)
 
@@ -125,11 +128,11 @@ def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
 def write_again(
     model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True, work: Cancellable = TO_THE_END
 ) -> list[Written]:
-    """Write greedily for each sentence of `trace` under `probe`.
+    """Write greedily for each sentence of `trace` with the probe attached.
 
-    Without a cache the whole prefix runs again at each step: needed where earlier positions may see later ones.
-    `work` is told of each token, and is not stopped before the end of the texts.
-    Raises RuntimeError where torch refuses what the probe asks for, ValueError for a model that does not write.
+    Without a cache the whole prefix runs again at each step, which is needed if earlier positions may see later ones.
+    `work` receives the progress, but cannot stop the writing. Raise RuntimeError if torch refuses what the probe does,
+    ValueError for a model that writes no text.
     """
     rows = _IdsSoFar([], [])
     for done, rows in enumerate(_steps(model, trace, probe, cached=cached), 1):
@@ -138,14 +141,13 @@ def write_again(
 
 
 def start_writing(model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True) -> Writing:
-    """Prepare to write piece by piece. Nothing is computed before the first `go_on`."""
+    """Prepare to write a text piece by piece. Nothing is computed before the first `go_on`."""
     return Writing(model, lambda: _steps(model, trace, probe, cached=cached), trace_bytes=trace.nbytes())
 
 
 def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Token, float]]:
-    """Return the likeliest next tokens and their probabilities, `logits` `(vocab_size,)`; empty where they are NaN.
-
-    Empty where they are NaN.
+    """Return the most probable next tokens with their probabilities, from `logits` `(vocab_size,)`; [] if they
+    have NaN.
     """
     if bool(logits.isnan().any()):
         return []
@@ -158,7 +160,7 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
 
 @torch.inference_mode()
 def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
-    """Yield all rows after each token that is written."""
+    """Yield all rows after each written token."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)
     cut = "cut after {} tokens without reaching an end"
@@ -193,7 +195,7 @@ def _stops(rows: _IdsSoFar, row: int, chosen: int | None, writer: TextGenerator)
 
 
 def pad_sentence(model: Model, sentence: Sentence, src: int, tgt: int) -> Sentence:
-    """Pad a sentence: `src` tokens in its source, `tgt` that go into its decoder."""
+    """Pad a sentence to `src` source tokens and `tgt` decoder input tokens."""
     after_src, after_tgt = model.padding(len(sentence.src_text)), model.padding(len(sentence.tgt_text))
     longer = tgt - len(sentence.tgt_in)
     padded = (*sentence.tgt, *(after_tgt,) * longer)

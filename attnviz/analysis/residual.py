@@ -1,9 +1,9 @@
-"""The residual stream's linear maps: whether a model's logits are a sum over its parts, found by watching one pass.
+"""Linear maps of the residual stream, by which a model's logits can be split into a sum, found by observing one pass.
 
-In a pre-norm decoder each layer adds to a stream what its heads give through `W_o` and what its feed-forward network
-makes, and a last norm and a linear map turn the stream into logits. Nothing of that is looked up by name: the stream's
-increments are held against what linear maps made, the norm and the map against the logits. A model where any of it does
-not add up (post-norm layers, scores that are capped) says so: its logits have no exact split over layers.
+In a pre-norm decoder, each layer adds its heads' outputs through `W_o` and its feed-forward output to the stream, and a
+final norm and a linear map turn the stream into logits. Nothing is looked up by name: the changes of the stream are
+compared with the outputs of linear maps, and the logits with the final norm and map. If something does not add up
+(post-norm layers, capped scores), the reason is returned instead: such logits have no exact split over layers.
 """
 
 from collections.abc import Mapping
@@ -26,8 +26,9 @@ _EPSILONS = (1e-5, 1e-6, 1e-12, 0.0, 1e-8)  # that norms are built with, the usu
 
 @dataclass(frozen=True, eq=False)
 class LastNorm:
-    """The norm before the logits: `(x − mean x) / sqrt(var x + eps) * gain + bias`, or the same without centring and
-    with the root of the mean square (RMSNorm). `gain` and `bias` `(d_model,)`, float64.
+    """The final norm: `(x − mean x) / sqrt(var x + eps) * gain + bias`, or RMSNorm, which does not centre.
+
+    `gain` and `bias` are `(d_model,)`, float64.
     """
 
     gain: Tensor
@@ -36,7 +37,9 @@ class LastNorm:
     is_centred: bool
 
     def direction(self, parts: Float[Tensor, "*parts d_model"], whole: Float[Tensor, " d_model"]) -> Tensor:
-        """Carry parts of the stream `whole` behind the norm: linear in them, as the scale is the whole's."""
+        """Apply the final norm to components of the residual stream, with the scale frozen at that of the full
+        stream `whole`.
+        """
         scale = self._centre(whole).square().mean().add(self.eps).sqrt()
         return self._centre(parts) / scale * self.gain
 
@@ -46,11 +49,10 @@ class LastNorm:
 
 @dataclass(frozen=True, eq=False)
 class ResidualMaps:
-    """The maps that a model's stream goes through, in float64 on the CPU: `W_o` of each site, the last norm, and the
-    map to the vocabulary, weight `(vocab_size, d_model)` and bias `(vocab_size,)`. `encoder_adds_up` where an encoder's
-    layers, too, only add to their stream.
+    """The linear maps of a model's residual stream, in float64 on the CPU.
 
-    `encoder_adds_up` where there is an encoder beside a decoder whose layers only add to their stream too.
+    They are `W_o` of each site, the final norm, and the map to the vocabulary, weight `(vocab_size, d_model)` and bias
+    `(vocab_size,)`. `encoder_adds_up` is True if the model also has an encoder whose layers only add to their stream.
     """
 
     stack: Stack
@@ -66,8 +68,9 @@ class ResidualMaps:
 
 
 def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
-    """Find the maps whose outputs sum to the logits, by one pass over the first sentence of `trace`, and check them on
-    it; or say why the logits are no sum.
+    """Find the maps whose outputs sum to the logits, or say why the logits are no such sum.
+
+    The maps are found and checked in one pass over the first sentence of `trace`.
     """
     plain = replace(trace, sentences=trace.sentences[:1], interventions=())
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
@@ -100,7 +103,7 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
 def _find_end(
     stack: Stack, outputs: Mapping[Site, OutputMap], watch: "_StreamWatch", logits: Tensor
 ) -> ResidualMaps | NotPlain:
-    """Find the norm and the map between the stream's end and the logits."""
+    """Find the norm and the linear map between the end of the stream and the logits."""
     head = next((one for one in reversed(watch.after) if _is_near(one.made, logits)), None)
     if head is None:
         return NotPlain("its logits are not a linear map of the last hidden states")
@@ -115,7 +118,7 @@ def _find_end(
 
 
 def _norm_between(stream: Tensor, normed: Tensor) -> LastNorm | None:
-    """Fit the norm that turns `stream` into `normed`, both `(positions, d_model)`, for each number by itself."""
+    """Fit the norm that turns `stream` into `normed`, both `(positions, d_model)`, separately for each dimension."""
     if stream.shape != normed.shape or len(stream) < 3:
         return None
     found: list[tuple[float, LastNorm]] = []
@@ -134,7 +137,7 @@ def _norm_between(stream: Tensor, normed: Tensor) -> LastNorm | None:
 
 
 def _line(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Slope and offset of y over x in each column, by least squares."""
+    """Return slope and intercept of y on x in each column, by least squares."""
     across, along = x - x.mean(dim=0), y - y.mean(dim=0)
     slope = (across * along).sum(dim=0) / across.square().sum(dim=0)
     return slope, y.mean(dim=0) - slope * x.mean(dim=0)
@@ -142,7 +145,10 @@ def _line(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 @dataclass
 class _StreamWatch(Probe):
-    """Keeps the stream of one stack, and the linear maps of each of its layers. Made for one run."""
+    """Probe that records the residual stream of one stack, and the linear maps in each of its layers.
+
+    Use it for one run only.
+    """
 
     stack: Stack
     layers: list[Tensor] = field(default_factory=list)  # the embedding first
@@ -150,11 +156,11 @@ class _StreamWatch(Probe):
     after: list[HeardProduct] = field(default_factory=list)  # the last layer
 
     def hear(self, one: HeardProduct) -> None:
-        """Keep a linear map."""
+        """Record a linear map."""
         self.after.append(one)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
-        """Keep a layer's output, and the linear maps before it."""
+        """Record a layer's output, and the linear maps computed in the layer."""
         if stack == self.stack:
             self.layers.append(output)
             self.made.append([one.made for one in self.after])
@@ -162,7 +168,7 @@ class _StreamWatch(Probe):
         return output
 
     def adds_up(self, outputs: Mapping[Site, OutputMap]) -> bool:
-        """Check whether each layer adds its heads' outputs and one linear map's, and nothing else."""
+        """Return whether each layer adds only its heads' outputs and the output of one linear map."""
         for layer, (before, after) in enumerate(pairwise(self.layers)):
             heads = [found.output for site, found in outputs.items() if site.layer == layer and self._is_own(site)]
             rest = (after - before).float().cpu() - sum(heads)
@@ -175,7 +181,7 @@ class _StreamWatch(Probe):
 
 
 def _is_near(made: Tensor, wanted: Tensor) -> bool:
-    """Check whether a map made these numbers, to rounding."""
+    """Return whether a linear map's output equals these values up to rounding."""
     if made.numel() != wanted.numel() or made.shape[-1] != wanted.shape[-1]:
         return False
     wanted = wanted.float().cpu()

@@ -1,4 +1,4 @@
-"""Batched ablations: many changed runs of one sentence in a few passes, one change per row of the batch."""
+"""Batched ablations: many changed runs of one sentence in a few passes, one change per batch row."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ def untold(done: int, total: int) -> None:
 
 
 def head_places(model: Model) -> tuple[HeadPlace, ...]:
-    """List every head of a model, kind by kind, encoder first."""
+    """Return kind, layer and number of every head of a model, kind by kind, encoder first."""
     return tuple(
         (kind, layer, head)
         for kind, (layers, heads) in model.shapes.items()
@@ -35,7 +35,7 @@ def head_places(model: Model) -> tuple[HeadPlace, ...]:
 
 
 def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -> Edits:
-    """Make a row of edits for each change, on top of the trace's interventions."""
+    """Make one batch row of edits for each change, in addition to the trace's interventions."""
     sentences, before = trace.sentences[:1], tuple(trace.interventions)
     rows: list = []
     for change in changes:
@@ -50,8 +50,9 @@ def measure_runs(
     model: Model, trace: Trace, edits: Edits, measure: Callable[[Tensor], Tensor], *, rows: Sequence[int] | None = None,
     tell: Tell = untold,
 ) -> Tensor:  # fmt: skip
-    """Apply `measure` to the logits `(copies, rows, vocab_size)` of each changed run, one after another; `rows` selects
-    rows of the target, all by default. As many copies run at a time as the memory limit allows; `tell` is called before
+    """Apply `measure` to the logits `(copies, rows, vocab_size)` of each changed run, and concatenate the results.
+
+    `rows` selects rows of the target, by default all. Runs are batched up to a memory limit. `tell` is called before
     the first of several batches and after each.
     """
     vocab_size, sentence = _logits(trace).shape[-1], trace.sentences[0]
@@ -70,8 +71,9 @@ def measure_runs(
 
 @torch.inference_mode()
 def write_runs(model: Model, trace: Trace, edits: Edits, *, tell: Tell = untold) -> list[tuple[int, ...]]:
-    """Write greedily in each changed run: ids, `<eos>` included where one came. `tell` is called before each step with
-    the number of steps that are done, and the most that there can be.
+    """Write by greedy decoding in each changed run; return the ids, including `<eos>` if it was reached.
+
+    `tell` is called before each step with the number of finished steps and their maximum.
     """
     sentence = trace.sentences[0]
     limit = min(2 * len(sentence.src) + 20, max(2 * len(sentence.tgt), 24))

@@ -1,4 +1,4 @@
-"""A map as a table: the same numbers as the picture, for reading, sorting and CSV."""
+"""Maps and tensors as tables of their values, for reading, sorting and CSV."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,13 +10,12 @@ from attnviz.text.entries import columns_of, entry_columns
 
 
 def weights_table(shown: Maps, layer: int | str, head: int | str) -> pd.DataFrame:
-    """Make a table of one map, one line a cell, row by row; "mean" for layer or head averages over them.
+    """Return a table of one map with one row per cell; "mean" for layer or head averages over them.
 
-    Columns: `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which outputs no
-    tokens) and `key`, display strings; `weight`, float32; `masked`, True where the row may not see the key; where heads
-    have a sink, `row_to_sink`, what the whole row gives to it; piece and id of each of the three
-    (`attnviz.text.entries.entry_columns`), where they are known.
-    Raises ValueError for a layer or head that is not there.
+    The columns are `row` and `key_position`, counted from 0 as shown; `row_in`, `row_out` ("" in an encoder, which
+    outputs no tokens) and `key` as display texts; `weight`, float32; `masked`, True if the row may not see the key;
+    `row_to_sink`, the row's weight on the sink, if heads have sinks; and, if known, the piece and id of each of the
+    three tokens (`attnviz.text.entries.entry_columns`). Raise ValueError for a layer or head that does not exist.
     """
     weights, visible = shown.weights(layer, head), shown.visible_cells(layer, head)
     rows, cols = weights.shape
@@ -48,10 +47,11 @@ Tokens = Mapping[str, Sequence[Sequence[str]]]
 def tensor_table(
     tensor: np.ndarray, axes: Sequence[str], *, head: int = 0, tokens: Tokens | None = None
 ) -> pd.DataFrame:
-    """Columns: each axis by name, the token at each axis that `tokens` knows (a list for each sentence), and `value`.
+    """Return a table of a tensor with one row per value.
 
-    Over `MOST_LINES` numbers only `head` is listed where there are heads, and over that only the first sentence; the
-    columns say so. Raises ValueError where the names are not as many as the axes.
+    The columns are the index along each dimension, the token at each dimension that `tokens` contains (a list for each
+    sentence), and `value`. With more than `MOST_LINES` values, only `head` is listed, and, if that is still too many,
+    only the first sentence. Raise ValueError if the number of names differs from the number of dimensions.
     """
     if len(axes) != tensor.ndim:
         raise ValueError(f"A tensor of {tensor.ndim} axes needs as many names, not {len(axes)}.")

@@ -1,4 +1,4 @@
-"""The metrics of a trace's heads as a table, with the numbers of the Heads page, for your own calculations."""
+"""Metrics of a trace's heads as a table, the same as on the page Heads, for users' own calculations."""
 
 from collections.abc import Sequence
 
@@ -17,11 +17,12 @@ from attnviz.transformer.probe import Kind
 
 
 def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) -> pd.DataFrame:
-    """Measure every head of a trace, or of one `kind`: a row a head, a layer in memory at a time.
+    """Measure every head of a trace, or of one `kind`, and return a table with one row per head.
 
-    Columns are kind, layer, head, those of `METRICS` and `induction`, the weight on what came after an earlier place of
-    the row's own token: NaN where no token stands twice, and in cross-attention. `.attrs["units"]` has the units, ""
-    for a share of 0 to 1. Raises ValueError for a kind or an item that the trace does not have.
+    The columns are kind, layer, head, those of `METRICS`, and `induction`: the weight on tokens that follow an earlier
+    occurrence of the row's own token, NaN if no token occurs twice and in cross-attention. `.attrs["units"]` has the
+    units, "" for a share from 0 to 1. One layer is in memory at a time. Raises ValueError for a kind or an item that
+    the trace does not have.
     """
     kinds: tuple[Kind, ...] = trace.kinds if kind is None else (validate_choice(kind, "kind", trace.kinds),)
     table = pd.DataFrame(join_tables([_columns(trace, one, item) for one in kinds]))
@@ -42,7 +43,7 @@ def _columns(trace: TraceLike, kind: Kind, item: int) -> Columns:
 
 
 def _after_earlier_places(queries: Sequence[Token], keys: Sequence[Token]) -> Bool[Tensor, "q_len k_len"]:
-    """Mark for each query the keys right after its own token's earlier places; special tokens have none."""
+    """Mark for each query the keys right after earlier occurrences of its own token, except for special tokens."""
     wanted = torch.zeros(len(queries), len(keys), dtype=torch.bool)
     places: dict[tuple[int, str], list[int]] = {}
     for row, token in enumerate(queries):

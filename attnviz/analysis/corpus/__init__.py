@@ -1,1 +1,1 @@
-"""Lists of sentences: how they are read, checked, and put into batches for a model."""
+"""Lists of sentences: reading and checking them, and batching them for a model."""

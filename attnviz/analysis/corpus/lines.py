@@ -1,4 +1,4 @@
-"""A list of lines that a visitor pasted or uploaded, read with care: an unusable line is named by its number."""
+"""Read a list of lines that a visitor pasted or uploaded. Errors name the number of the line."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -13,23 +13,23 @@ _UNUSABLE = ("Cc", "Cs", "Co", "Cn")  # control characters, lone surrogates, pri
 
 @dataclass(frozen=True)
 class CorpusLine:
-    """A sentence, its target in another language where one is given, and its number in the list, from 1."""
+    """A sentence, its target if one is given, and its line number, from 1."""
 
     text: str
     target: str = ""
     number: int = 1
 
     def refusal(self, why: str) -> TextError:
-        """Make an error that names the line."""
+        """Return an error that names the line."""
         quoted = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
         return TextError(f"Line {self.number} (“{_escape(quoted)}”) {why}")
 
 
 def lines_of(given: str | Sequence[str]) -> tuple[CorpusLine, ...]:
-    """Read the lines of a text, or of a list: a sentence each, and after a tab its target, if there is one.
+    """Split a text or a list into lines, each a sentence, optionally followed by a tab and its target.
 
-    Blank lines are left out, and what stands there twice counts once. Raises TextError, one sentence, for a list of
-    none or of more than `MOST_LINES`, and for a line that is too long or no text; it names the line.
+    Blank lines are dropped, and duplicates are kept once. Raise TextError with a message of one sentence for an empty
+    list, for more than `MOST_LINES` lines, and for a line that is too long or is not text.
     """
     texts = given.split("\n") if isinstance(given, str) else given
     read = [_line(text.rstrip("\r"), number) for number, text in enumerate(texts, 1) if text.strip()]

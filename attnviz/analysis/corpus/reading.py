@@ -1,4 +1,4 @@
-"""Lines read by a model: their tokens, and the batches in which all that follows runs over them."""
+"""A corpus tokenized by a model, and the batches in which it is run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,10 @@ BATCH_TOKENS = 512  # of a batch, padding included: what it records stays below 
 
 @dataclass(frozen=True)
 class CorpusBatch:
-    """Some sentences of a corpus (`items`), padded to one length; `trace` is what to run, and records nothing."""
+    """Some sentences of a corpus (`items`), padded to one length.
+
+    `trace` is the input of the run; it has no recorded values.
+    """
 
     items: tuple[int, ...]
     trace: Trace
@@ -27,10 +30,10 @@ class CorpusBatch:
 
 @dataclass(frozen=True)
 class ReadCorpus:
-    """Sentences as a model read them, one for each of `lines`; where it was stopped, as far as it had come.
+    """Tokenized sentences, one for each of `lines`; if reading was stopped, as many as were read.
 
-    `like` is a trace of the first without its numbers: it says how they were asked for. Targets are those that lines
-    gave, else what the model itself wrote, or there are none.
+    `like` is a trace of the first sentence without recorded values, from which the other sentences are run. Targets are
+    those in the lines, otherwise those that the model wrote, if it writes any.
     """
 
     lines: tuple[CorpusLine, ...]
@@ -44,21 +47,22 @@ class ReadCorpus:
 
     @property
     def target_rows(self) -> tuple[tuple[int, ...], ...]:
-        """The rows of each sentence that put out a token of its target."""
+        """For each sentence, the rows that output a token of its target."""
         return tuple(_rows(sentence) for sentence in self.sentences)
 
     @property
     def target_tokens(self) -> Tensor:
-        """Tokens of the target of each sentence `(sentences,)`, float64."""
+        """Number of target tokens in each sentence `(sentences,)`, float64."""
         return torch.tensor([len(rows) for rows in self.target_rows], dtype=torch.double)
 
     def one_sentence(self, item: int) -> Trace:
-        """Return the arguments that run one sentence."""
+        """Return a trace from which one sentence can be run."""
         return replace(self.like, sentences=(self.sentences[item],))
 
     def batches(self, model: Model) -> Iterator[CorpusBatch]:
-        """All sentences, those of like lengths together, at most `BATCH_TOKENS` at a time (or one sentence); `model`
-        says what the shorter ones are padded with.
+        """Yield all sentences in batches of similar length, with at most `BATCH_TOKENS` tokens (or one sentence) each.
+
+        `model` provides the padding token.
         """
         return (self._batch(model, items) for items in self._group())
 
@@ -89,11 +93,11 @@ class ReadCorpus:
 def read_corpus(
     model: Model, lines: Sequence[CorpusLine], *, to: str = "", whole: bool = True, stop: Cancellable = TO_THE_END
 ) -> ReadCorpus:
-    """Read each line as `model.trace` does; a target that no line gives the model writes itself, if it writes any.
+    """Tokenize each line as `model.trace` does.
 
-    Where not the `whole` list has to be read, lines that cannot be are left out, unless that is all of them.
-    Raises TextError that names the line for one that the model reads in part only or not at all, and for a target that
-    the model does not take; ValueError for a language that it does not write.
+    If a line has no target, the model writes one if it can. Unless the `whole` list is required, lines that cannot be
+    read are dropped, but not all of them. Raise TextError, which names the line, if the model can read a line only
+    partly or not at all, or takes no target; ValueError for a language that the model does not write.
     """
     read: list[tuple[CorpusLine, Sentence]] = []
     like: Trace | None = None
@@ -114,10 +118,10 @@ def read_corpus(
 
 
 def log_probabilities(corpus: ReadCorpus, batch: CorpusBatch, logits: Tensor) -> Tensor:
-    """Compute the summed log-probability of each target of a batch `(items,)`, in nats; `logits` `(items, rows,
-    vocab_size)`.
+    """Return the summed log-probability of each target in a batch `(items,)`, in nats, with gradients if the
+    logits have them.
 
-    With gradients where the logits have them.
+    `logits` are `(items, rows, vocab_size)`.
     """
     found = []
     for place, item in enumerate(batch.items):
@@ -129,14 +133,14 @@ def log_probabilities(corpus: ReadCorpus, batch: CorpusBatch, logits: Tensor) ->
 
 
 def require_targets(corpus: ReadCorpus) -> None:
-    """Check that targets can be scored. Raises ValueError where a sentence has no target."""
+    """Raise ValueError if a sentence has no target."""
     for line, rows in zip(corpus.lines, corpus.target_rows, strict=True):
         if not rows:
             raise line.refusal("has no target to score: this model writes no text for it.")
 
 
 def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
-    """Run one line. Raises TextError, which names the line, for one that the model cannot read whole."""
+    """Run one line. Raise TextError, which names the line, if the model cannot read the whole line."""
     asked = model.inputs
     if line.target and not asked.takes_target:
         raise line.refusal(f"gives a target after a tab, and {model.name} takes none: remove it.")

@@ -1,4 +1,4 @@
-"""The lists of sentences that come along: held out from the translator's training, each with its translation."""
+"""The included lists of sentences, held out from the translator's training, each with its translation."""
 
 from attnviz.analysis.corpus.lines import CorpusLine, lines_of
 from attnviz.places import ASSETS
@@ -8,12 +8,12 @@ _ANY = "fr"  # whose English sentences a model of another language is given
 
 
 def languages() -> tuple[str, ...]:
-    """Return the languages of the lists that come with translations."""
+    """Return the languages for which the package includes sentences with translations."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.tsv")))
 
 
 def shipped_lines(to: str = "") -> tuple[CorpusLine, ...]:
-    """Read the 200 lines of a language; for any other, and for none, English sentences without a target."""
+    """Return the 200 lines of a language; for other languages and for "", English sentences without targets."""
     has_targets = to in languages()
     text = (FOLDER / f"{to if has_targets else _ANY}.tsv").read_text(encoding="utf-8")
     lines = lines_of(text.removesuffix("\n"))
