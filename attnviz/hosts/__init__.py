@@ -1,13 +1,13 @@
-"""Hosts: what shows a picture away from a page, in a notebook or in one file, and the list of all pictures.
+"""Hosts, which show pictures outside the pages, in notebooks and HTML files, and the registry of all pictures.
 
-A host knows the pictures by name. It knows no Streamlit but in `page/`, which has the welcome page.
+Hosts find pictures by name. Only `page/`, which has the welcome page, imports Streamlit.
 
 Use::
 
     from attnviz.hosts import registry
 
     shown = registry.picture("heads").of(trace, kind="cross", layer=2, head=5)   # checked: ValueError, one sentence
-    shown.payload()                     # what its widget draws from, with its caption
-    shown.with_view({"head": 3})        # the same picture with what a browser reports
+    shown.payload()                     # the data that its widget draws, with its caption
+    shown.with_view({"head": 3})        # the same picture with a view from the browser
     shown.without_python()                     # the same without the controls that need Python
 """

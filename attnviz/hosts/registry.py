@@ -1,4 +1,4 @@
-"""Every picture by its name: those of attnviz, and those that other packages offer as `attnviz.pictures`."""
+"""Registry of all pictures by name: those of attnviz, and those that other packages offer as `attnviz.pictures`."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -133,7 +133,9 @@ PICTURES = {one.name: one for one in _ALL}
 
 @dataclass(frozen=True)
 class _Offered:
-    """Pictures of other packages by their names, and a sentence for each that cannot be used, by its entry point."""
+    """Pictures of other packages by name, and a message for each that cannot be used, by the name of its entry
+    point.
+    """
 
     pictures: Mapping[str, Picture]
     refusals: Mapping[str, str]
@@ -157,7 +159,7 @@ def _offered() -> _Offered:
 
 
 def _load(point: EntryPoint, known: Mapping[str, Picture]) -> Picture:
-    """Return the picture behind an entry point. Raises an error of any kind for one that cannot be used."""
+    """Return the picture of an entry point. Raise an error of any type if it cannot be used."""
     made = point.load()
     if not isinstance(made, Picture):
         raise ValueError(f"{point.value} is no attnviz.Picture")
@@ -176,28 +178,30 @@ def _package(point: EntryPoint) -> str:
 
 
 def pictures() -> Mapping[str, Picture]:
-    """Return every picture by its name: those of attnviz, then those of other packages."""
+    """Return all pictures by name: those of attnviz, then those of other packages."""
     return {**PICTURES, **_offered().pictures}
 
 
 def refusals() -> tuple[str, ...]:
-    """Return a sentence for each picture of another package that cannot be used."""
+    """Return a message for each picture of another package that cannot be used."""
     return tuple(_offered().refusals.values())
 
 
 def tabs(page: str) -> Mapping[str, Picture]:
-    """Return the pictures that have a tab on the page of this title, by the name of the tab in addresses."""
+    """Return the pictures that have a tab on the page with this title, by the tab's name in addresses."""
     return {one.tab: one for one in pictures().values() if one.page == page}
 
 
 def is_ours(one: Picture) -> bool:
-    """Check whether a picture is one of attnviz's own."""
+    """Return whether a picture is one of attnviz's own."""
     return PICTURES.get(one.name) is one
 
 
 def names_in_address(one: Picture) -> Callable[[str], str]:
-    """Return what an address of the page calls a field of a picture: a field of another package's picture has the
-    picture's name before its own, unless all tabs share the field.
+    """Return the function from a picture's field name to its name in the page's address.
+
+    For a picture of another package, the field name is prefixed with the picture's name, unless all tabs share the
+    field.
     """
     return str if is_ours(one) else partial(_with_prefix, one.name)
 
@@ -207,14 +211,14 @@ def _with_prefix(prefix: str, name: str) -> str:
 
 
 def widget(name: str) -> Widget:
-    """Return the widget of that name: a picture's, or another one of attnviz."""
+    """Return the widget with this name: a picture's widget, or another one of attnviz."""
     drawing = next((one for one in pictures().values() if one.widget == name), None)
     return Widget(name, widget_pages()[name]) if drawing is None else drawing.drawn_by
 
 
 @reads_arguments
 def picture(name: str) -> Picture:
-    """Return a picture by its name. Raises ValueError, which lists them, for another name."""
+    """Return a picture by its name. Raises ValueError, which lists all names, for an unknown name."""
     if name in PICTURES:
         return PICTURES[name]
     if name in _offered().refusals:

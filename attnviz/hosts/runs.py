@@ -40,11 +40,10 @@ def stepper_of(
     model: Model, text: str = "", *, to: str = "", target: str = "", new_tokens: int = 0,
     interventions: Sequence[Intervention] = (), messages: Sequence[Mapping[str, Any] | Turn] = (),
 ) -> Subject:  # fmt: skip
-    """Show the training pass beside every step of decoding `text`, both under `interventions`.
+    """Show the training pass beside every step of decoding `text`, both with `interventions`.
 
-    `messages` are a conversation in the place of the text, for a model with a chat template.
-
-    Raises ValueError for a model that does not write, and for one of several languages without `to`.
+    `messages` are a conversation instead of the text, for a model with a chat template. Raises ValueError for a model
+    that writes no text, and for a model with several languages if `to` is missing.
     """
     if len(model.languages) > 1 and not to:
         raise ValueError(f"Say which language is written: to= one of {', '.join(model.languages)}.")
@@ -80,13 +79,13 @@ def mask_lab_of(model: Model, trace: Trace) -> Subject:
 
 
 def _bake(state: MasksState, told: Mapping[str, Any], before: MasksState) -> MasksState:
-    """Drop the rules when the paint contains all of them."""
+    """Remove the rules if the paint now contains all of them."""
     return replace(state, rules=()) if told.get("bake") is True else state
 
 
 @reads_arguments
 def switches_of(model: Model, trace: Trace) -> Subject:
-    """Show every head as a switch, and what the model does without those that are off."""
+    """Show every head as a switch, and what the model does without the heads that are off."""
     plain = trace if not trace.interventions else model.rerun(replace(trace, interventions=()))
     shapes = model.shapes
     start = SwitchOffState(off=tuple(map(head_name, replacements(trace.interventions, shapes))))
@@ -102,7 +101,7 @@ def switches_of(model: Model, trace: Trace) -> Subject:
 
 @reads_arguments
 def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
-    """Put numbers of one run into another; `other` is that run, or its sentence.
+    """Put activations of one run into another; `other` is that run, or its sentence.
 
     Raises ValueError for two runs that cannot be compared position by position.
     """
@@ -117,7 +116,7 @@ def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
         return patches.patching(model, pair, state)
 
     def settle(state: patches.PatchState, told: Mapping[str, Any], before: patches.PatchState) -> patches.PatchState:
-        """Drop the tokens that were chosen for another step; the browser reports the drawn step, too."""
+        """Clear the tokens that were chosen for another step; the browser also reports the drawn step."""
         is_same = told.get("step") in (None, patches.patch_question(model, pair, before).step)
         return state if is_same else replace(state, a="", b="", c="", d="")
 
@@ -128,7 +127,7 @@ def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
 
 @reads_arguments
 def attribution_of(model: Model, trace: Trace) -> Subject:
-    """Show a token's logit as what adds to it. Raises ValueError for a trace without logits."""
+    """Show the contributions to a token's logit. Raises ValueError for a trace without logits."""
     if trace.logits is None:
         raise ValueError("Attribution needs logits, and this trace was recorded without them.")
 
@@ -142,7 +141,7 @@ def attribution_of(model: Model, trace: Trace) -> Subject:
     def settle(
         state: attributions.AttributeState, told: Mapping[str, Any], before: attributions.AttributeState
     ) -> attributions.AttributeState:
-        """Drop the tokens that were chosen for another step; the browser reports the drawn step, too."""
+        """Clear the tokens that were chosen for another step; the browser also reports the drawn step."""
         if told.get("step") in (None, before.step or 0):
             return state
         against = state.against if state.against == attributions.RUNNER_UP else attributions.NONE
@@ -154,7 +153,7 @@ def attribution_of(model: Model, trace: Trace) -> Subject:
 
 @reads_arguments
 def compared_of(here: Any, there: Any) -> Subject:
-    """Show two runs side by side, each given as `(name, model, trace)`. Raises ValueError for anything else."""
+    """Show two runs side by side, each given as `(name, model, trace)`. Raises ValueError for any other argument."""
     here, there = _side(here), _side(there)
     trace, silent = here.trace, ("by", "other", "into", "against", "rule")
     most = (trace.n_layers, trace.n_heads)  # of the kind whose maps are farthest apart, which drawing finds
@@ -166,7 +165,7 @@ def compared_of(here: Any, there: Any) -> Subject:
 
 
 def _side(given: Any) -> Side:
-    """Read one of two runs. Raises ValueError, with one sentence, for anything but a name, a model and a trace."""
+    """Read one of two runs. Raise ValueError, with one sentence, unless it is a name, a model and a trace."""
     if isinstance(given, Side):
         return given
     parts = tuple(given) if isinstance(given, tuple | list) else ()
@@ -180,7 +179,7 @@ def _side(given: Any) -> Side:
 def learning_of(
     recording: Recording | TranslatorRecording, other: Recording | TranslatorRecording | None = None
 ) -> Subject:
-    """Show one or two recordings of training, moment by moment."""
+    """Show one or two recordings of training, step by step."""
     recordings = [recording] if other is None else [recording, other]
     are_toys = all(isinstance(one, Recording) for one in recordings)
     start = LearningState(guess="open") if are_toys else RecordingState()

@@ -1,4 +1,7 @@
-"""Pictures of a trace: Heads and the tabs beside it. A `model` that made the trace answers what its numbers do not."""
+"""Pictures of a trace: Heads and the other tabs of its page.
+
+With the `model` that made the trace, pictures can also show what the trace alone does not contain.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -36,9 +39,10 @@ def heads_of(
     trace: TraceLike, *, model: Model | None = None, covering: Covering = NOTHING,
     quadrant: tuple[int, int] | None = None, host: Host = NO_HELP,
 ) -> Subject:  # fmt: skip
-    """Show every head's map. With its model heads can be switched off, and cells hold what heads write.
+    """Show every head's map.
 
-    `covering` keeps back what an open question asks about; `quadrant` is as for `HeadsPicture`.
+    With the model, heads can be switched off, and cells can show what heads write. `covering` hides what an open
+    question asks about; `quadrant` is explained at `HeadsPicture`.
     """
     cached = make_anew if trace.from_file else host.cached  # maps of own files would fill the room of all visitors
     shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
@@ -56,7 +60,10 @@ def heads_of(
 
 @reads_arguments
 def links_of(trace: TraceLike, *, options: MapOptions = _PLAIN, host: Host = NO_HELP) -> Subject:
-    """Show two sentences as columns, and lines between their tokens; `options` hide special tokens, or merge pieces."""
+    """Show two sentences as columns, with lines between their tokens.
+
+    `options` can hide special tokens or merge pieces.
+    """
     bounds = {
         "heads": lambda found: trace.shape(found["kind"]),
         "token": lambda found: {"q": len(trace.query_tokens(found["kind"])), "k": len(trace.key_tokens(found["kind"]))},
@@ -70,7 +77,7 @@ def links_of(trace: TraceLike, *, options: MapOptions = _PLAIN, host: Host = NO_
 
 @reads_arguments
 def whole_model_of(trace: TraceLike, *, options: MapOptions = _PLAIN, host: Host = NO_HELP) -> Subject:
-    """Show every head of every layer at once, small; `options` hide special tokens, or merge pieces."""
+    """Show every head of every layer as a small map. `options` can hide special tokens or merge pieces."""
 
     def draw(state: WholeModelState) -> Payload:
         return whole_model(trace, state, options=options, cached=host.cached)
@@ -80,7 +87,7 @@ def whole_model_of(trace: TraceLike, *, options: MapOptions = _PLAIN, host: Host
 
 @reads_arguments
 def one_row_of(trace: TraceLike, *, options: MapOptions = _PLAIN, host: Host = NO_HELP) -> Subject:
-    """Show one row in every head of every layer; `options` hide special tokens, or merge pieces."""
+    """Show one row in every head of every layer. `options` can hide special tokens or merge pieces."""
 
     def draw(state: OneRowState) -> Payload:
         return one_row(trace, state, options=options, cached=host.cached)
@@ -90,7 +97,10 @@ def one_row_of(trace: TraceLike, *, options: MapOptions = _PLAIN, host: Host = N
 
 @reads_arguments
 def neuron_of(trace: TraceLike, *, host: Host = NO_HELP) -> Subject:
-    """Show one pair of tokens of one head. Raises ValueError for a trace without queries and keys."""
+    """Show the query and key vectors behind one weight of a head.
+
+    Raises ValueError for a trace without queries and keys.
+    """
     if trace.weights_only and host.is_strict:
         raise ValueError(f"Neuron needs queries and keys: {trace.missing_reason or 'this trace has only weights.'}")
     bounds = {"key": lambda found: len(trace.key_tokens(found["kind"]))}
@@ -99,7 +109,7 @@ def neuron_of(trace: TraceLike, *, host: Host = NO_HELP) -> Subject:
 
 @reads_arguments
 def alignment_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HELP) -> Subject:
-    """Show which source word each word comes from. Raises ValueError for a trace without cross-attention."""
+    """Show from which source word each target word comes. Raises ValueError for a trace without cross-attention."""
     if "cross" not in trace.kinds and host.is_strict:
         raise ValueError("Alignment needs cross-attention, and this trace has none: trace a model that translates.")
     known = _known_maps(model, trace, host)
@@ -115,7 +125,7 @@ def alignment_of(trace: TraceLike, *, model: Model | None = None, host: Host = N
 
 @reads_arguments
 def flow_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HELP) -> Subject:
-    """Follow a row of the last layer back to the text. With its model also by ALTI."""
+    """Trace a row of the last layer back to the text, by rollout and, with the model, also by ALTI."""
     known = _known_maps(model, trace, host)
 
     def draw(state: FlowState) -> Payload:
@@ -130,7 +140,8 @@ def flow_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HEL
 
 @reads_arguments
 def spans_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HELP) -> Subject:
-    """Show how much an answer looks at each part of its prompt; with its model also what it says without each.
+    """Show how much an answer attends to each part of its prompt and, with the model, how the answer changes
+    without each.
 
     Raises ValueError for a trace without a decoder.
     """
@@ -150,7 +161,7 @@ def spans_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HE
 
 
 def _spans_hidden(trace: TraceLike, state: SpansState, model: Model | None, host: Host) -> Payload:
-    """Make the Spans picture; where its host stopped the runs with hidden spans, without them."""
+    """Return the Spans picture; if the visitor stopped the runs with hidden spans, without them."""
     if not state.hidden:
         return spans(trace, state, model=model, cached=host.cached)
     made = host.run(
@@ -170,7 +181,7 @@ def _known_maps(model: Model | None, trace: TraceLike, host: Host) -> KnownMaps 
 
 
 def _run(trace: TraceLike, start: HeadsState, state: HeadsState, model: Model | None) -> TraceLike:
-    """Return the trace, run again where other heads are off than when it was made."""
+    """Return the trace, run again if other heads are off than when it was made."""
     if state.off == start.off:
         return trace
     if model is None or not isinstance(trace, Trace):

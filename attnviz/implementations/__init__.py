@@ -1,4 +1,5 @@
-"""Ways to write attention, and ways to write it wrong. Each computes the same site from the same weights.
+"""Ways to implement attention, correct and wrong.
 
-This folder knows tensors and one site's inputs. It knows no model, no picture and no page.
+Each computes the same site from the same weights. This folder may import tensors and one site's inputs, but no model,
+no picture and no page.
 """

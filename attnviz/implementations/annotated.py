@@ -8,9 +8,9 @@ from attnviz.implementations.weights import SiteWeights, linear
 
 
 class AnnotatedAttention(nn.Module):
-    """Four linear maps for query, key, value and output, told apart by their order alone.
+    """Four linear maps for query, key, value and output, told apart only by their order.
 
-    A query without a visible key gets equal weights: -1e9 in every cell is the same number in every cell.
+    A query without a visible key gets equal weights, because all of its scores are -1e9.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
@@ -19,7 +19,7 @@ class AnnotatedAttention(nn.Module):
         self.linears = nn.ModuleList(linear(weight, bias) for weight, bias in weights.pairs)
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         if mask is not None:
             mask = mask.unsqueeze(1)  # one mask for all heads
         query, key, value = (

@@ -1,4 +1,4 @@
-"""A parameter tensor for each role with a head axis of its own (seed 001's idea, corrected)."""
+"""A parameter tensor with a head dimension for each role (the idea of seed 001, corrected)."""
 
 import math
 
@@ -10,8 +10,9 @@ from attnviz.implementations.weights import SiteWeights
 class PerHeadAttention:
     """`W_Q` and `W_K` `(heads, d_model, d_k)`, `W_V` `(heads, d_model, d_v)`, `W_O` `(heads, d_v, d_model)`.
 
-    The formula of one head, written once; the head axis makes it all heads. Without a joint axis of heads it needs no
-    view and no transpose. `Concat(head_1, …) W_O` is the sum of every head's context times its own `W_O`.
+    The code is the formula of one head, and the head dimension extends it to all heads. It needs no view and no
+    transpose, because heads are never joined in one dimension: `Concat(head_1, …) W_O` is the sum of every head's
+    context times its own `W_O`.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
@@ -23,7 +24,7 @@ class PerHeadAttention:
         self.W_O = W_o.T.unflatten(0, (heads, -1))
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         input_, memory = input_.unsqueeze(1), memory.unsqueeze(1)  # (batch, 1, length, d_model), for every head
         query = input_ @ self.W_Q + self.b_Q
         key = memory @ self.W_K + self.b_K

@@ -10,12 +10,12 @@ from attnviz.implementations.weights import SiteWeights
 
 
 class TorchModuleAttention:
-    """The three input projections lie one under another in `in_proj_weight`; True in its masks means *hidden*.
+    """`nn.MultiheadAttention`: `in_proj_weight` stacks the three input projections, and True in a mask means *hidden*.
 
-    A query without a visible key gives NaN here, because weights are returned. The module has no place between
-    projection and product: queries and keys that a model normalises or rotates are projected before it, and its own
-    projections of them are the identity. A bias by distance goes into its mask as numbers to add. Raises ValueError for
-    sizes that the module cannot have: it needs `d_k = d_v = d_model / n_heads`.
+    A query without a visible key gives NaN, because weights are returned. The module allows no step between projection
+    and product, so queries and keys that a model normalises or rotates are projected beforehand, and the module
+    projects them with the identity. A relative position bias is added through the mask. Raises ValueError for sizes
+    that the module does not support: it needs `d_k = d_v = d_model / n_heads`.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
@@ -39,7 +39,7 @@ class TorchModuleAttention:
             setattr(owner, name, nn.Parameter(tensor, requires_grad=False))
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         hidden = None
         if mask is not None:  # one mask a batch item and head, in this order
             hidden = ~mask.expand(len(input_), input_.shape[1], memory.shape[1])
@@ -50,7 +50,7 @@ class TorchModuleAttention:
         return self.module(query, key, memory, attn_mask=hidden, need_weights=True, average_attn_weights=False)
 
     def project(self, input_: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute transformed queries and keys, `(batch, length, d_model)`."""
+        """Compute queries and keys after norm and rotation, `(batch, length, d_model)`."""
         query, key = (
             F.linear(x, weight, bias).unflatten(-1, (self.weights.n_heads, -1)).transpose(1, 2)
             for x, (weight, bias) in zip((input_, memory), self.weights.pairs[:2], strict=True)
@@ -59,23 +59,26 @@ class TorchModuleAttention:
         return query.transpose(1, 2).flatten(2), key.transpose(1, 2).flatten(2)
 
     def bias_mask(self, hidden: Tensor | None, sizes: tuple[int, int, int]) -> Tensor:
-        """Make the bias of each item, head and cell, -inf for hidden cells. `sizes` are batch, q_len and k_len."""
+        """Return the bias for each item, head and cell, with -inf in hidden cells.
+
+        `sizes` are batch, q_len and k_len.
+        """
         assert self.weights.scoring.bias is not None  # the caller has checked it
         bias = self.weights.scoring.bias.cells(*sizes[1:]).repeat(sizes[0], 1, 1)
         return bias if hidden is None else bias.masked_fill(hidden, -math.inf)
 
 
 class TorchFusedAttention:
-    """`F.scaled_dot_product_attention` between four linear maps: the fastest way, which never makes the weights.
+    """`F.scaled_dot_product_attention` between four linear maps, the fastest way, which never stores the weights.
 
-    A query without a visible key gives zeros.
+    A query without a visible key gets zeros.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
         self.weights = weights
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, None]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         weights = self.weights
         query, key, value = (
             F.linear(x, weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
@@ -87,7 +90,7 @@ class TorchFusedAttention:
         return F.linear(context.transpose(1, 2).flatten(start_dim=2), weights.W_o, weights.b_o), None
 
     def bias_mask(self, mask: Tensor | None, query: Tensor, key: Tensor) -> Tensor | None:
-        """Return the mask; with a bias by distance, numbers to add to the scores, -inf for hidden cells."""
+        """Return the mask, or, with a relative position bias, values to add to the scores, -inf in hidden cells."""
         if self.weights.scoring.bias is None:
             return mask
         bias = self.weights.scoring.bias.cells(query.shape[2], key.shape[2])

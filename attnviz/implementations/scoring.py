@@ -1,4 +1,4 @@
-"""Steps between a site's projections and its scores besides query · key / √d_k: norms, positions, a scale."""
+"""Steps between a site's projections and its scores, besides query · key / √d_k: norms, positions, a scale."""
 
 import math
 from collections.abc import Sequence
@@ -10,23 +10,24 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class HeadNorm:
-    """The root mean square norm of each head's numbers (Qwen 3, Gemma 3): `gain` `(d_k,)`, the same for every head."""
+    """RMSNorm of each head's vector (Qwen 3, Gemma 3), with one `gain` `(d_k,)` for all heads."""
 
     gain: Tensor
     eps: float
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Divide `x` `(…, d_k)` by the root mean square of its numbers, and multiply by the gain."""
+        """Divide `x` `(…, d_k)` by its root mean square, and multiply by the gain."""
         return x * (x.square().mean(dim=-1, keepdim=True) + self.eps).rsqrt() * self.gain
 
 
 @dataclass(frozen=True, eq=False)
 class Rotation:
-    """Rotary positions (Su et al. 2021, RoFormer, equation 34): pairs of a head's numbers are rotated by an angle.
+    """Rotary positions (Su et al. 2021, RoFormer, equation 34): pairs of elements in a head's vector are
+    rotated by an angle.
 
-    The angle is position × frequency: `frequencies` `(pairs,)`, in radians. A pair lies half of the rotated numbers
-    apart, or is two neighbours (`interleaved`); numbers beyond the pairs stay as they are. `factor` lengthens the
-    rotated numbers (YaRN).
+    The angle is position × frequency, with `frequencies` `(pairs,)` in radians. The elements of a pair are half of the
+    rotated part apart, or adjacent (`interleaved`). Elements beyond the rotated part are unchanged. `factor` scales the
+    rotated elements (YaRN).
     """
 
     frequencies: Tensor
@@ -35,18 +36,19 @@ class Rotation:
 
     @property
     def size(self) -> int:
-        """The number of a head's numbers that are rotated."""
+        """Number of elements in a head's vector that are rotated."""
         return 2 * len(self.frequencies)
 
     def angles(self, length: int) -> Tensor:
-        """Compute the angle of each rotated number at positions from 0, `(length, size)`."""
+        """Compute the angle of each rotated element at positions from 0, `(length, size)`."""
         angles = torch.arange(length).unsqueeze(1) * self.frequencies
         return angles.repeat_interleave(2, dim=-1) if self.interleaved else torch.cat((angles, angles), dim=-1)
 
     def __call__(self, x: Tensor, length: int | None = None, *, length_at: int = -2) -> Tensor:
-        """Rotate `x` `(…, length, …, d_k)`, its positions counted from 0 along axis `length_at`.
+        """Rotate `x` `(…, length, …, d_k)`, with positions counted from 0 along dimension `length_at`.
 
-        With another `length` than the axis has, torch raises: the angles are of so many positions.
+        If `length` differs from the size of that dimension, torch raises an error, because the angles are for `length`
+        positions.
         """
         length = x.shape[length_at] if length is None else length
         across = x.dim() - 1 - length_at % x.dim()  # axes behind the length
@@ -56,7 +58,7 @@ class Rotation:
         return torch.cat((turned, rest), dim=-1) if rest.shape[-1] else turned
 
     def partner(self, x: Tensor) -> Tensor:
-        """Rotate each pair by a quarter turn: (a, b) becomes (-b, a)."""
+        """Rotate each pair by 90 degrees: (a, b) becomes (-b, a)."""
         if self.interleaved:
             first, second = x[..., ::2], x[..., 1::2]
             return torch.stack((-second, first), dim=-1).flatten(-2)
@@ -66,17 +68,19 @@ class Rotation:
 
 @dataclass(frozen=True, eq=False)
 class DistanceBias:
-    """A number for each head and distance, added to the scores (T5, Raffel et al. 2020, section 2.1).
+    """Relative position bias: a value for each head and distance, added to the scores (T5, Raffel et al. 2020,
+    section 2.1).
 
-    `table` `(heads, 2 * reach + 1)`, for distances key - query from -reach to reach; farther ones count as reach.
+    `table` is `(heads, 2 * reach + 1)`, for distances key - query from -reach to reach; larger distances count as
+    reach.
     """
 
     table: Tensor
 
     @classmethod
     def from_cells(cls, bias: Tensor) -> "DistanceBias | None":
-        """Make the table of a bias `(batch or 1, heads, q_len, k_len)`; None if it is not the same at each distance in
-        each sentence.
+        """Make the table from a bias `(batch or 1, heads, q_len, k_len)`; None if the bias does not depend only
+        on head and distance.
         """
         first = bias[0].float().cpu()
         reach = max(first.shape[1:]) - 1
@@ -86,7 +90,7 @@ class DistanceBias:
         return made if same else None
 
     def cells(self, q_len: int, k_len: int) -> Tensor:
-        """Look up the bias of every cell, `(heads, q_len, k_len)`."""
+        """Return the bias of every cell, `(heads, q_len, k_len)`."""
         reach = self.table.shape[1] // 2
         places = torch.arange(k_len) - torch.arange(q_len).unsqueeze(1)
         return self.table[:, places.clamp(-reach, reach) + reach]
@@ -94,7 +98,9 @@ class DistanceBias:
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """The steps from queries and keys to scores: norms first, then the rotation; `scale` is None for 1 / √d_k."""
+    """The steps from queries and keys to scores: norms, then rotation, product, scale and bias; `scale` None
+    means 1 / √d_k.
+    """
 
     q_norm: HeadNorm | None = None
     k_norm: HeadNorm | None = None
@@ -104,7 +110,7 @@ class Scoring:
 
     @property
     def is_plain(self) -> bool:
-        """Whether scores are query · key / √d_k alone."""
+        """Whether the scores are just query · key / √d_k."""
         return not (self.transforms or self.bias) and self.scale is None
 
     @property
@@ -117,7 +123,7 @@ class Scoring:
     ) -> tuple[Tensor, Tensor]:
         """Normalise and rotate query and key, `(batch, heads, length, d_k)`.
 
-        The query is scaled so that its product with the key over √d_k has this site's scale.
+        The query is also scaled, so that its product with the key over √d_k has this site's scale.
         """
         query = query if self.q_norm is None else self.q_norm(query)
         key = key if self.k_norm is None else self.k_norm(key)
@@ -128,11 +134,11 @@ class Scoring:
         return (query if self.scale is None else query * (self.scale * math.sqrt(query.shape[-1]))), key
 
     def add_bias(self, scores: Tensor) -> Tensor:
-        """Add the bias by distance to scores `(batch, heads, q_len, k_len)`."""
+        """Add the relative position bias, if any, to scores `(batch, heads, q_len, k_len)`."""
         return scores if self.bias is None else scores + self.bias.cells(*scores.shape[-2:])
 
     def head_scoring(self, head: int) -> "Scoring":
-        """Make the scoring of one head alone."""
+        """Return the scoring of a single head."""
         return self if self.bias is None else replace(self, bias=DistanceBias(self.bias.table[head : head + 1]))
 
 
@@ -140,6 +146,6 @@ PLAIN = Scoring()
 
 
 def _repeat_last(values: Tensor, size: int) -> Tensor:
-    """Repeat the last column up to `size` columns."""
+    """Extend to `size` columns by repeating the last column."""
     missing = size - values.shape[1]
     return values if missing <= 0 else torch.cat((values, values[:, -1:].expand(-1, missing)), dim=1)

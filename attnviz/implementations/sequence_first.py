@@ -1,4 +1,6 @@
-"""Sequence first, with einsum, a mask that is prepared, and scores that a subclass may replace (seed 003's layout)."""
+"""Attention with the sequence dimension first, einsum, mask preparation, and scores that a subclass may replace
+(seed 003's layout).
+"""
 
 import math
 
@@ -9,8 +11,9 @@ from attnviz.implementations.weights import SiteWeights, linear
 
 
 class SequenceFirstAttention(nn.Module):
-    """Tensors are `(length, batch, heads, d_k)` and scores `(q_len, k_len, batch, heads)`: a batched product would
-    need its matrices in the last two axes, einsum takes them where they are.
+    """Attention on tensors `(length, batch, heads, d_k)`, with scores `(q_len, k_len, batch, heads)`.
+
+    It uses einsum, because a batched product would need its matrices in the last two dimensions.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
@@ -19,13 +22,13 @@ class SequenceFirstAttention(nn.Module):
         self.query, self.key, self.value, self.output = (linear(weight, bias) for weight, bias in weights.pairs)
 
     def get_scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """Compute query times key, not yet scaled, `(q_len, k_len, batch, heads)`; a subclass may override it."""
+        """Compute query times key without scaling, `(q_len, k_len, batch, heads)`; a subclass may override it."""
         return torch.einsum("ibhd,jbhd->ijbh", query, key)
 
     def prepare_mask(self, mask: Tensor, q_len: int, k_len: int, batch: int) -> Tensor:
-        """Add an axis for the heads to a mask `(q_len or 1, k_len, batch or 1)`.
+        """Add a head dimension to a mask `(q_len or 1, k_len, batch or 1)`.
 
-        Raises ValueError for other sizes, and for a mask that is not bool.
+        Raise ValueError for other sizes, and for a mask that is not bool.
         """
         if mask.dtype != torch.bool:
             raise ValueError(
@@ -40,7 +43,7 @@ class SequenceFirstAttention(nn.Module):
         return mask.unsqueeze(-1)
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Attend sequence first: input_ and output `(q_len, batch, d_model)`, attn `(q_len, k_len, batch, heads)`."""
+        """Run attention: input_ and output `(q_len, batch, d_model)`, attn `(q_len, k_len, batch, heads)`."""
         query = self.query(input_).unflatten(-1, (self.n_heads, -1))
         key = self.key(memory).unflatten(-1, (self.n_heads, -1))
         value = self.value(memory).unflatten(-1, (self.n_heads, -1))
@@ -57,10 +60,10 @@ class SequenceFirstAttention(nn.Module):
 
 
 class RelativeAttention(SequenceFirstAttention):
-    """Scores that depend on the distance of two tokens: a vector for each offset is added to the key (Shaw et al. 2018,
-    equation 5). One method is overridden; projections, mask, softmax and output stay as they are.
+    """Attention with relative positions: a vector for each offset is added to the key (Shaw et al. 2018, equation 5).
 
-    `table` is `(2 * reach + 1, heads, d_k)`, for offsets key - query from -reach to reach; farther ones count as reach.
+    Only one method is overridden; projections, mask, softmax and output are unchanged. `table` is `(2 * reach + 1,
+    heads, d_k)`, for offsets key - query from -reach to reach; larger ones count as reach.
     """
 
     def __init__(self, weights: SiteWeights, table: Tensor) -> None:
@@ -76,13 +79,13 @@ class RelativeAttention(SequenceFirstAttention):
 
 
 class SequenceFirst:
-    """A sequence-first module behind the batch-first call that all implementations here share."""
+    """Adapter that gives a sequence-first module the batch-first interface of all implementations."""
 
     def __init__(self, module: SequenceFirstAttention) -> None:
         self.module = module
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         turned = None if mask is None else mask.permute(1, 2, 0)
         output, attn = self.module(input_.transpose(0, 1), memory.transpose(0, 1), turned)
         return output.transpose(0, 1), attn.permute(2, 3, 0, 1)

@@ -1,4 +1,4 @@
-"""Plain attention with one head and no output map; and multi-head attention as a sum of such heads."""
+"""Plain attention with one head and no output map, and multi-head attention as a sum of such heads."""
 
 import math
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ class SingleAttention:
 
     @classmethod
     def from_site(cls, weights: SiteWeights, head: int) -> "SingleAttention":
-        """Take one head of a site, whose output is its context before `W_o`."""
+        """Return one head of a site. Its output is the head's context before `W_o`."""
         keys, values = weights.rows(head, weights.d_k), weights.rows(head, weights.d_v)
         return cls(
             weights.W_q[keys].T,
@@ -37,7 +37,7 @@ class SingleAttention:
         )
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         query, key = input_ @ self.W_Q + self.b_Q, memory @ self.W_K + self.b_K
         value = memory @ self.W_V + self.b_V
         query, key = self.scoring.transform(query, key)
@@ -52,8 +52,9 @@ class SingleAttention:
 
 
 class SumOfSingles:
-    """Multi-head attention without `W_o`: head h's part of it is multiplied into `W_V`, which then maps `d_model` to
-    `d_model`, and the heads' outputs are added.
+    """Multi-head attention as a sum of single attentions, without `W_o`.
+
+    The part of `W_o` for head h is multiplied into its `W_V`, which then maps `d_model` to `d_model`.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
@@ -66,6 +67,6 @@ class SumOfSingles:
         return replace(plain, W_V=plain.W_V @ W_O, b_V=plain.b_V @ W_O)
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         outputs, maps = zip(*(head(input_, memory, mask) for head in self.heads), strict=True)
         return torch.stack(outputs).sum(dim=0) + self.b_o, torch.stack(maps, dim=1)

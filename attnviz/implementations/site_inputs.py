@@ -1,4 +1,4 @@
-"""What an attention runs on: one site's weights, its inputs, a mask, and perhaps dropout."""
+"""The inputs of an attention function: one site's weights, its input tensors, a mask, and optionally dropout."""
 
 from dataclasses import dataclass, replace
 
@@ -11,11 +11,11 @@ from attnviz.transformer.dropout import Dropout
 
 @dataclass(frozen=True, eq=False)
 class SiteInputs:
-    """Inputs of an attention: input_ `(batch, q_len, d_model)`, memory `(batch, k_len, d_model)`, a mask as of
-    `Attention`.
+    """Inputs of an attention function: `input_` `(batch, q_len, d_model)`, `memory` `(batch, k_len, d_model)`,
+    and a mask as in `Attention`.
 
-    `drop` is the rate of dropout on the weights, `seed` its random numbers; `off` is a head that is switched off.
-    `norm_first` is True if the layer normalises `input_` first.
+    `drop` is the dropout rate on the weights and `seed` its random seed; `off` is a head that is switched off.
+    `norm_first` is True if the layer normalises its input before attention.
     """
 
     weights: SiteWeights
@@ -29,12 +29,12 @@ class SiteInputs:
 
     @property
     def call(self) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The arguments of an attention."""
+        """The arguments of an attention function."""
         return self.input_, self.memory, self.mask
 
     @property
     def dropout(self) -> Dropout | None:
-        """Dropout with the same numbers at each call; None without dropout."""
+        """Dropout with the same random numbers in each call; None without dropout."""
         return Dropout(self.drop, torch.Generator().manual_seed(self.seed)) if self.drop else None
 
     @property
@@ -45,40 +45,41 @@ class SiteInputs:
         return mask.expand(shape).unsqueeze(1).expand(-1, self.weights.n_heads, -1, -1)
 
     def visible_rows(self, attn: Tensor) -> Tensor:
-        """Select the rows of a map that see at least one key, `(rows, k_len)`."""
+        """Return the rows of a map that see at least one key, `(rows, k_len)`."""
         return attn[self.cells.any(dim=-1)]
 
     def with_head_ignored(self) -> "SiteInputs":
-        """Copy the inputs with weights whose `W_o` ignores the head that is off."""
+        """Return the inputs with a `W_o` that ignores the head that is off."""
         assert self.off is not None
         read = self.weights.W_o.clone()
         read[:, self.weights.rows(self.off, self.weights.d_v)] = 0
         return replace(self, weights=replace(self.weights, W_o=read))
 
     def with_other_last_token(self) -> "SiteInputs":
-        """Copy the inputs with another last token, in both input and memory."""
+        """Return the inputs with another last token, in both input and memory."""
         memory = self.memory.clone()
         memory[:, -1] = -memory[:, -1]
         input_ = memory if self.input_ is self.memory else self.input_
         return replace(self, input_=input_, memory=memory)
 
     def one_pass(self) -> "SiteInputs":
-        """Copy the inputs, as for self-attention over the whole memory under a causal mask."""
+        """Return the inputs of causal self-attention over the whole memory."""
         length = self.memory.shape[1]
         causal = torch.ones(1, length, length, dtype=torch.bool).tril()
         return replace(self, input_=self.memory, mask=causal)
 
     def last_step(self) -> "SiteInputs":
-        """Copy the inputs, as for the last step on a cache: the newest token alone, which sees the whole memory."""
+        """Return the inputs of the last step on a cache: only the newest token, which sees the whole memory."""
         seen = torch.ones(1, 1, self.memory.shape[1], dtype=torch.bool)
         return replace(self, input_=self.memory[:, -1:], mask=seen)
 
 
 def odd_sized_inputs(*, drop: float = 0.0, blind_row: bool = False, padded: bool = False) -> SiteInputs:
-    """Make inputs whose sizes hide no bug: batch 2, heads 3, length 5, d_model 17, d_k 11, d_v 13; a causal mask.
+    """Make inputs whose sizes are all different, so that no bug is hidden: batch 2, heads 3, length 5, d_model
+    17, d_k 11, d_v 13, and a causal mask.
 
-    With `blind_row` the first query of the second item sees no key, as a padded row does. With `padded` the mask hides
-    the last two keys of the second item instead, as an encoder's does.
+    With `blind_row`, the first query of the second item sees no key, like a padded row. With `padded`, the mask hides
+    the last two keys of the second item instead, like an encoder's.
     """
     weights = SiteWeights.random(3, 17, d_k=11, d_v=13, seed=4)
     x = torch.randn(2, 5, 17, generator=torch.Generator().manual_seed(5))

@@ -1,4 +1,4 @@
-"""Multi-head attention as eight steps that can be replaced one by one: a bug is a wrong step among right ones."""
+"""Multi-head attention as eight steps that can be replaced one by one: a bug is one wrong step among correct ones."""
 
 # ruff: noqa: D103 - its name describes a step; the cabinet shows it beside a wrong one.
 
@@ -50,9 +50,10 @@ def switch_off_head(context: Tensor, head: int, project: Callable[[Tensor], Tens
 
 @dataclass(frozen=True)
 class AttentionSteps:
-    """The function of each step. Heads are `(batch, heads, length, size)` between `split` and `merge`.
+    """The function for each step.
 
-    `switch_off_head` runs if a head is switched off; its `project` merges heads and applies `W_o`.
+    Heads are `(batch, heads, length, size)` between `split` and `merge`. `switch_off_head` is called if a head is
+    switched off; its `project` merges heads and applies `W_o`.
     """
 
     head_size: Callable = head_size
@@ -70,9 +71,9 @@ RIGHT = AttentionSteps()
 
 @dataclass(frozen=True, eq=False)
 class SteppedAttention:
-    """An attention made of `steps`, on one site's weights; `dropout` falls on its weights, as in training.
+    """An attention function made of `steps`, for one site's weights.
 
-    The head `off` is switched off, if any.
+    `dropout` applies to the attention weights, as in training. `off` is a head that is switched off, or None.
     """
 
     weights: SiteWeights
@@ -81,7 +82,7 @@ class SteppedAttention:
     off: int | None = None
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         context, attn = self.context(input_, memory, None if mask is None else mask.unsqueeze(1))
         return self.output(context), attn
 
@@ -94,7 +95,7 @@ class SteppedAttention:
     def context(self, input_: Tensor, memory: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         """Compute each head's context, `(batch, heads, q_len, d_v)`, and the weights.
 
-        `mask` has four axes here, `(batch or 1, heads or 1, q_len or 1, k_len)`.
+        `mask` is 4-D here, `(batch or 1, heads or 1, q_len or 1, k_len)`.
         """
         weights, steps = self.weights, self.steps
         query, key, value = (

@@ -1,4 +1,4 @@
-"""Ways to write multi-head attention, each with its source and the places of a head's weights."""
+"""Implementations of multi-head attention, each with its source code and the location of a head's weights."""
 
 import inspect
 import re
@@ -23,24 +23,26 @@ _HERE = Site("encoder_self", 0)
 
 
 class _Scored(Recorder):
-    """A recorder that first transforms queries and keys as the model does; `attend` continues with its call."""
+    """A recorder that first normalises and rotates queries and keys as the model does; `attend` continues with
+    that call.
+    """
 
     def __init__(self, scoring: Scoring) -> None:
         super().__init__()
         self.scoring = scoring
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Normalise and rotate the call's queries and keys, and add its bias."""
+        """Normalise and rotate the call's queries and keys, and add the bias."""
         query, key = self.scoring.transform(call.query, call.key)
         bias = self.scoring.bias and self.scoring.bias.cells(query.shape[2], key.shape[2]).unsqueeze(0)
         return super().on_call(site, replace(call, query=query, key=key, bias=bias))
 
 
 class RefactoredAttention:
-    """`MultiHeadAttention` of `attnviz.transformer`: named projections, `input_` and `memory`, no weights kept.
+    """`MultiHeadAttention` of `attnviz.transformer`: named projections, `input_` and `memory`, no stored weights.
 
     The fused kernel computes the output; the weights are computed from the recorded query and key. A query without a
-    visible key gets zeros. Raises ValueError where `d_v` differs from `d_k`.
+    visible key gets zeros. Raise ValueError if `d_v` differs from `d_k`.
     """
 
     def __init__(self, weights: SiteWeights) -> None:
@@ -52,7 +54,7 @@ class RefactoredAttention:
             setattr(self.module, name, linear(weight, bias))
 
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Compute output and weights, with the axes of `Attention`."""
+        """Compute output and weights, with shapes as in `Attention`."""
         recorder = _Scored(self.scoring)
         output = self.module(input_, memory, mask, site=_HERE, probe=recorder)
         return output, call_attn(recorder.calls[_HERE])
@@ -60,8 +62,9 @@ class RefactoredAttention:
 
 @dataclass(frozen=True)
 class Way:
-    """One implementation: its title, a sentence on it, its constructor, the objects whose source is shown, and for each
-    role the expression (on the result of `make`) of one head's matrix; see `slice_of`.
+    """One implementation: its title, a sentence about it, its constructor, and the objects whose source is shown.
+
+    `slices` has, for each role, the expression for one head's matrix in the result of `make`; see `slice_of`.
     """
 
     title: str
@@ -74,12 +77,12 @@ class Way:
     )  # for a model that normalises or rotates queries and keys
 
     def source(self) -> str:
-        """Read its source in the package."""
+        """Return the source code of the implementation."""
         source = "\n\n".join(inspect.getsource(part).rstrip() for part in self.shown)
         return re.sub(r"  # noqa:.*", "", source)  # notes for the linter
 
     def slice_of(self, role: str, head: int, weights: SiteWeights) -> str:
-        """Write the expression of a head's matrix for a role ("Q", "K", "V", "O"), with numbers in it.
+        """Return the expression for a head's matrix in a role ("Q", "K", "V", "O"), with indices filled in.
 
         `Q` and `K` are `(d_model, d_k)`, `V` is `(d_model, d_v)` and `O` is `(d_v, d_model)`.
         """
@@ -92,7 +95,7 @@ class Way:
 
 
 def _linears(query: str, key: str, value: str, output: str) -> dict[str, str]:
-    """Make the slices of roles that are an `nn.Linear` each, or a weight of that layout."""
+    """Return the slice expressions for roles whose weights have the layout of `nn.Linear`."""
     rows = {"Q": query, "K": key, "V": value}
     return {role: name + "[{a}:{b}].T" for role, name in rows.items()} | {"O": output + "[:, {a}:{b}].T"}
 

@@ -1,8 +1,8 @@
-"""The weights of one attention site, from which every implementation here is made.
+"""The weights of one attention site, from which every implementation is made.
 
 A weight has the layout of `nn.Linear`, `(out, in)`. Head h owns rows `h * d_k : (h + 1) * d_k` of `W_q` and `W_k`, rows
-`h * d_v : (h + 1) * d_v` of `W_v`, and the columns of the same numbers of `W_o`. Each implementation's constructor puts
-them in its own place.
+`h * d_v : (h + 1) * d_v` of `W_v`, and the columns with the same indices of `W_o`. Each implementation's constructor
+rearranges them for its own layout.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,8 +22,9 @@ d_model)`, mask bool, True = may attend, `(batch or 1, q_len or 1, k_len)`; outp
 
 @dataclass(frozen=True, eq=False)
 class SiteWeights:
-    """Weights `(out, in)` and biases of the four projections, the number of heads that share them, and the scoring of
-    queries and keys. A bias is zeros if `has_bias` is False: the model has none.
+    """Weights `(out, in)` and biases of the four projections, the number of heads, and the scoring of queries and keys.
+
+    A bias is zeros if the model has none, and `has_bias` is then False.
     """
 
     n_heads: int
@@ -40,13 +41,13 @@ class SiteWeights:
 
     @classmethod
     def from_module(cls, module: MultiHeadAttention) -> "SiteWeights":
-        """Take the weights of a site of the running model; shared, not copied."""
+        """Take the weights of an attention module in the running model, without copying them."""
         projections = (module.W_q, module.W_k, module.W_v, module.W_o)
         return cls(module.n_heads, *(part.detach() for linear in projections for part in (linear.weight, linear.bias)))
 
     @classmethod
     def random(cls, n_heads: int, d_model: int, *, d_k: int, d_v: int | None = None, seed: int = 0) -> "SiteWeights":
-        """Draw weights of the usual size and biases away from zero, for tests and for sizes that no model has."""
+        """Draw random weights of the usual scale and nonzero biases, for tests and for sizes that no model has."""
         generator = torch.Generator().manual_seed(seed)
         d_v = d_k if d_v is None else d_v
         sizes = ((n_heads * d_k, d_model), (n_heads * d_k, d_model), (n_heads * d_v, d_model), (d_model, n_heads * d_v))
@@ -70,7 +71,7 @@ class SiteWeights:
 
     @property
     def n_groups(self) -> int:
-        """Number of groups of heads with the same keys and values; without groups the number of heads."""
+        """Number of groups of heads that share keys and values; without sharing, the number of heads."""
         parts = [part.unflatten(0, (self.n_heads, -1)) for part in (self.W_k, self.b_k, self.W_v, self.b_v)]
         return 1 + sum(
             not all(torch.equal(part[head], part[head - 1]) for part in parts) for head in range(1, self.n_heads)
@@ -78,7 +79,9 @@ class SiteWeights:
 
     @property
     def n_learned(self) -> int:
-        """Number of learned numbers: rows (shared ones once), biases, if the model has them, and gains of norms."""
+        """Number of trainable parameters: weights (shared ones once), biases if the model has them, and gains
+        of norms.
+        """
         once = (1, self.n_groups / self.n_heads, self.n_groups / self.n_heads, 1)
         maps = sum(
             round(share * (weight.numel() + (bias.numel() if biased else 0)))
@@ -88,7 +91,7 @@ class SiteWeights:
 
     @property
     def scale(self) -> float:
-        """The factor of query · key: 1 / √d_k, if the model has no scale of its own."""
+        """The factor applied to query · key: 1 / √d_k unless the model has its own scale."""
         return self.d_k**-0.5 if self.scoring.scale is None else self.scoring.scale
 
     @property
@@ -103,13 +106,13 @@ class SiteWeights:
 
     @property
     def pairs(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Weight and bias of `W_q`, `W_k`, `W_v`, `W_o`."""
+        """Weight and bias of `W_q`, `W_k`, `W_v` and `W_o`."""
         return (self.W_q, self.b_q), (self.W_k, self.b_k), (self.W_v, self.b_v), (self.W_o, self.b_o)
 
     def replace_bias(self, bias: Tensor | None) -> "SiteWeights":
-        """Copy the site with the bias by distance of a run, `(batch or 1, heads, q_len, k_len)`.
+        """Return the site with the relative position bias of a run, `(batch or 1, heads, q_len, k_len)`.
 
-        Raises ValueError for a bias that is not the same at each distance.
+        Raise ValueError for a bias that depends on more than head and distance.
         """
         if bias is None:
             return self if self.scoring.bias is None else replace(self, scoring=replace(self.scoring, bias=None))
@@ -118,7 +121,7 @@ class SiteWeights:
         return replace(self, scoring=replace(self.scoring, bias=table))
 
     def rows(self, head: int, size: int) -> slice:
-        """Slice the rows of a projection that belong to one head, `size` to each head."""
+        """Return the slice of a projection's rows that belong to one head, with `size` rows per head."""
         return slice(head * size, (head + 1) * size)
 
     def to(self, dtype: torch.dtype) -> "SiteWeights":
@@ -126,7 +129,7 @@ class SiteWeights:
         return self.replace_parts(part.to(dtype) for pair in self.pairs for part in pair)
 
     def replace_parts(self, parts: Iterable[Tensor]) -> "SiteWeights":
-        """Copy the site with other weights and biases, in the order of the fields."""
+        """Return the site with other weights and biases, in the order of the fields."""
         names = (f"{what}_{role}" for role in "qkvo" for what in "Wb")
         return replace(self, **dict(zip(names, parts, strict=True)))  # type: ignore[arg-type]
 

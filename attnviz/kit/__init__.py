@@ -1,4 +1,4 @@
-"""The kit that every picture is built with: state fields, wire format, bundler, shared scripts and styles.
+"""The kit from which pictures are built: state fields, wire format, bundler, shared scripts and styles.
 
-The kit knows traces, maps and analysis. It names no picture, and knows no Streamlit.
+It may import traces, maps and analysis, but no picture and not Streamlit.
 """

@@ -1,4 +1,6 @@
-"""The `view` of a payload, a state as the browser has it: what the browser is sent, and how its answer is validated."""
+"""The `view` of a payload, which is a picture's state in the browser: making it, and validating what the
+browser reports.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -12,15 +14,15 @@ MOST_PARTS = 4096  # heads of a list
 
 
 def to_view(state: Any) -> dict[str, Any]:
-    """Return what the browser is sent of a state: every declared field by its own name, tuples as lists."""
+    """Return a state as it is sent to the browser: every declared field by its name, with tuples as lists."""
     return {name: to_list(getattr(state, name)) for name in shapes_of(type(state))}
 
 
 def from_view(state: type, told: Any) -> dict[str, Any] | None:
-    """Validate a view that a browser sent: its values by the names of `state`'s fields, lists as tuples.
+    """Validate a view that a browser sent, and return its values by the field names of `state`, with lists as tuples.
 
-    Fields that it does not hold, and others than declared, are left out. None where any value has another type than
-    declared or is larger than anything that our scripts send: a client can send anything.
+    Missing and undeclared fields are left out. Return None if any value has the wrong type or is larger than what our
+    scripts send, because a client can send anything.
     """
     if not isinstance(told, Mapping):
         return None
@@ -31,7 +33,9 @@ def from_view(state: type, told: Any) -> dict[str, Any] | None:
 
 
 def add_view(payload: Payload, state: Any) -> Payload:
-    """Return a payload with a state as its view, and with what its fields can be and are at first in its header."""
+    """Return a payload with a state as its view, and with the options and defaults of the state's fields in its
+    header.
+    """
     return with_declaration(payload, type(state)).with_view(to_view(state))
 
 
@@ -41,14 +45,14 @@ def with_declaration(payload: Payload, state: type) -> Payload:
 
 
 def options_of(state: type) -> dict[str, list[list[Any]]]:
-    """Return the options of a state's fields with their titles, as a payload's header has them."""
+    """Return the options of a state's fields with their titles, in the form used in a payload's header."""
     return {
         name: [[*option] for option in spec.options.items()] for name, spec in specs_of(state).items() if spec.options
     }
 
 
 def is_of(value: Any, shape: Shape) -> bool:
-    """Check a value's type and its size: nothing is larger than what our scripts send."""
+    """Return whether a value has the declared type, and is not larger than what our scripts send."""
     if isinstance(shape, tuple):
         return any(is_of(value, one) for one in shape)
     if isinstance(shape, list):
@@ -72,13 +76,13 @@ def _is_plain(value: Any, *, depth: int) -> bool:
 
 
 def shapes_of(state: type) -> dict[str, Shape]:
-    """Return what each declared field's value in a view is, by the field's name."""
+    """Return the type of each declared field's value in a view, by the field's name."""
     unlinked = {one.name: one.metadata["shape"] for one in fields(state) if "shape" in one.metadata}
     return {name: spec.shape for name, spec in specs_of(state).items()} | unlinked
 
 
 def to_list(value: Any) -> Any:
-    """Write a value as a view holds it: tuples as lists."""
+    """Return a value with tuples converted to lists, as in a view."""
     return [to_list(part) for part in value] if isinstance(value, tuple | list) else value
 
 

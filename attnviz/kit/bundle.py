@@ -1,10 +1,10 @@
-"""Join a widget's files into what a browser loads: its element, its styles in one sheet, its modules in one script.
+"""Join a widget's files into what a browser loads: its element, one style sheet, and one script.
 
-This module knows no Streamlit: the same source serves a page, a notebook and a file of its own. A widget is a
-file `NAME.widget.html`, anywhere in the package, that names its styles and its script as a page would; a widget of
-another package may be a script alone, with a style sheet beside it or without one. Scripts are modules with named
-imports of relative paths, so that a reader, an editor and a linter can follow them; a browser gets them as one text,
-because it would ask for each file again on every visit. A script of another package imports from "attnviz", which is
+This module does not import Streamlit: the same source is used on a page, in a notebook and in an HTML file. A widget is
+a file `NAME.widget.html`, anywhere in the package, which names its styles and its script as an HTML page does. A widget
+of another package may consist of a script and optionally a style sheet. Scripts are modules with named imports of
+relative paths, so that readers, editors and linters can follow them; the browser gets them as one text, because it
+would otherwise request each file again on every visit. A script of another package imports from "attnviz", which is
 `kit/js/base/drawn_picture.js`.
 """
 
@@ -43,8 +43,9 @@ _UNJOINED = re.compile(r"^(?:import|export)\b.*|^(?!\s*//).*(?:\bimport\(|\bimpo
 
 @dataclass(frozen=True)
 class Source:
-    """A widget without its data: an element, styles, and an expression of JavaScript whose `default` takes
-    `{ parentElement, data, setStateValue }`, once for each data.
+    """A widget without its data: an element, styles, and a JavaScript expression.
+
+    The expression's `default` is a function that is called with `{ parentElement, data, setStateValue }` for each data.
     """
 
     html: str
@@ -53,23 +54,22 @@ class Source:
 
     @property
     def script(self) -> str:
-        """The script as a module of its own."""
+        """The script as a module."""
         return f"export default {self.module}.default;\n"
 
     @property
     def digest(self) -> str:
-        """A name for script and styles as they are: another version has another one."""
+        """A short hash of script and styles, which differs between versions."""
         return hashlib.blake2b((self.script + self.style).encode(), digest_size=6).hexdigest()
 
 
 @dataclass(frozen=True)
 class Widget:
-    """A widget's name, and its files: `page` is its `NAME.widget.html`, or its script alone, perhaps with a `style`
-    sheet.
+    """A widget's name and its files.
 
-    `terms` are the pages of the app whose glossary explains the words on the widget's controls, or files of terms as
-    `assets/terms/README.md` describes them. `python_only` names the controls that only Python can answer: a file of its
-    own is drawn without them.
+    `page` is its `NAME.widget.html`, or only its script, optionally with a `style` sheet. `terms` are the pages of the
+    app whose glossary explains the words on the widget's controls, or files of terms as described in
+    `assets/terms/README.md`. `python_only` are the controls that need Python; they are left out of HTML files.
     """
 
     name: str
@@ -87,7 +87,7 @@ def widget_pages() -> Mapping[str, Path]:
 
 @cache
 def source(widget: Widget) -> Source:
-    """Join the files of a widget. Raises ValueError for a script that cannot be joined, OSError for a missing file."""
+    """Join the files of a widget. Raise ValueError for a script that cannot be joined, OSError for a missing file."""
     if widget.page.suffix == ".js":
         styles = [*_KIT_STYLES, *([widget.style] if widget.style else [])]
         html = f'<div class="avz tab-view drawn {widget.name}" lang="und" tabindex="-1"></div>'
@@ -101,7 +101,7 @@ def source(widget: Widget) -> Source:
 
 
 def script_constants(widget: Widget) -> Constants:
-    """Return the constants that go with a widget's script instead of with each of its payloads."""
+    """Return the constants that are sent with a widget's script instead of with each payload."""
     terms = {name: text for place in widget.terms for name, text in _terms_of(place).items()}
     return {
         "kit/js/constants.js": {"FIXED": CONSTANTS},
@@ -120,7 +120,7 @@ def _terms_of(place: str | Path) -> Mapping[str, str]:
 
 @cache
 def file_page() -> str:
-    """Return a file of its own but for its `{{title}}`, its `{{content}}` and the `{{widgets}}` that draw it."""
+    """Return the HTML file for pictures, with the placeholders `{{title}}`, `{{content}}` and `{{widgets}}`."""
     # What follows `</` could end the script, and what follows `<!--` hide its end.
     boot = join_modules(PACKAGE / "kit" / "js" / "hosts" / "file.js").replace("</", "<\\/").replace("<!--", "<\\!--")
     parts = {"style": _read(PACKAGE / "kit" / "file" / "file.css"), "boot": boot}
@@ -128,8 +128,9 @@ def file_page() -> str:
 
 
 def shared_pieces(texts: Iterable[str]) -> tuple[list[str], list[list[int]]]:
-    """Cut scripts and styles where a file of ours begins, and return all pieces, each once, and the places among them
-    of each text's own: put together they are the text again.
+    """Split scripts and styles at the start of each of our files.
+
+    Return all distinct pieces, and for each text the indices of its pieces in order.
     """
     places: dict[str, int] = {}
     cut = [[places.setdefault(piece, len(places)) for piece in _BEGINS.split(text)] for text in texts]
@@ -138,22 +139,26 @@ def shared_pieces(texts: Iterable[str]) -> tuple[list[str], list[list[int]]]:
 
 @cache
 def file_figure() -> str:
-    """Return a picture in such a file: its `{{widget}}`, `{{bytes}}`, `{{planes}}` of these, and `{{caption}}`."""
+    """Return the HTML of a picture in such a file, with the placeholders `{{widget}}`, `{{bytes}}`,
+    `{{planes}}` and `{{caption}}`.
+    """
     return _read(PACKAGE / "kit" / "file" / "figure.html").rstrip("\n")
 
 
 def fill_places(text: str, parts: Mapping[str, str]) -> str:
-    """Put parts into the places of a page or a figure, all at once: a part may look like a place for another."""
+    """Replace all placeholders of a page or figure in one pass, because a part may itself contain text like a
+    placeholder.
+    """
     return _PLACE.sub(lambda found: parts[found[1]], text)
 
 
 def join_modules(entry: Path, constants: Constants | None = None) -> str:
-    """Join a module and all that it imports into one expression of JavaScript: the object of the module's exports.
+    """Join a module and all that it imports into one JavaScript expression, whose value is the object of its exports.
 
-    Each file runs once, in a scope of its own. `constants` replace what a file exports by computed values. Raises
-    ValueError for a circle of imports, an imported name that its file does not export, and an import or export in a
-    form that cannot be joined: only ``import { a, b as c } from "./file.js"`` and ``export`` before a function, a
-    class, a constant or one default can, and the place may be "attnviz".
+    Each file runs once, in a scope of its own. `constants` replace a file's exports by computed values. Raise
+    ValueError for circular imports, an imported name that its file does not export, and other forms of import or
+    export: only ``import { a, b as c } from "./file.js"`` (or from "attnviz"), and ``export`` before a function, a
+    class, a constant or one default can be joined.
     """
     stand_ins = {(PACKAGE / file).resolve(): _exports(values) for file, values in (constants or {}).items()}
     texts: dict[Path, str] = {}
@@ -164,7 +169,7 @@ def join_modules(entry: Path, constants: Constants | None = None) -> str:
 
 
 def _module_names(files: Iterable[Path]) -> dict[Path, str]:
-    """Name each module by its path, so that a file that several widgets share is the same text in all of them."""
+    """Name each module by its path, so that a file that several widgets share has the same text in all of them."""
     names: dict[Path, str] = {}
     for file in files:
         name = f"module_{re.sub(r'[^a-z0-9]', '_', _short_path(file).removesuffix('.js'))}"
@@ -175,7 +180,7 @@ def _module_names(files: Iterable[Path]) -> dict[Path, str]:
 def _collect(
     file: Path, stand_ins: Mapping[Path, str], texts: dict[Path, str], importers: tuple[Path, ...] = ()
 ) -> None:
-    """Add a module to `texts`, after all that it imports."""
+    """Add a module to `texts`, after all modules that it imports."""
     if file in importers:
         raise ValueError(f"{_short_path(file)} imports itself, by way of {_short_path(importers[-1])}.")
     if file in texts:
@@ -207,7 +212,7 @@ def _body(file: Path, texts: Mapping[Path, str], names: Mapping[Path, str]) -> s
 
 
 def _imported(file: Path, path: str) -> Path:
-    """Return the file that a script imports: a path from its own place, or "attnviz" for what attnviz offers."""
+    """Return the file that an import refers to: a relative path, or "attnviz" for the scripts that attnviz offers."""
     return (KIT if path == "attnviz" else file.parent / path).resolve()
 
 
@@ -220,5 +225,5 @@ def _read(file: Path) -> str:
 
 
 def _short_path(file: Path) -> str:
-    """Name a file in an error: its path below attnviz/, if it lies there."""
+    """Return a file's path for an error message, relative to attnviz/ if the file is in it."""
     return file.relative_to(PACKAGE.resolve()).as_posix() if file.is_relative_to(PACKAGE.resolve()) else file.name

@@ -1,4 +1,4 @@
-"""What a host does for the pictures that it shows: its cache, and on a page what takes long or stands beside them."""
+"""Services that a host offers to its pictures: a cache and, on a page, controls and long-running work."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,33 +15,33 @@ Made = TypeVar("Made")
 
 
 class Cache(Protocol):
-    """Return `make()`, or what it returned before for the same picture and key."""
+    """Function that returns `make()`, or its earlier result for the same picture and key."""
 
     def __call__(self, picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-        """Look up `key`, which holds the trace and all else that `make` reads."""
+        """Look up `key`, which must contain the trace and everything else that `make` reads."""
         ...
 
 
 def make_anew(picture: str, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """Make it each time: the cache of a notebook."""
+    """Return `make()` without caching; the cache of a notebook."""
     return make()
 
 
 def run_to_the_end(key: str, asked: object, doing: str, make: Callable[[Cancellable], Made]) -> Made | None:
-    """Do long work at once, without a bar and without a button that stops it."""
+    """Do long work at once, without a progress bar or a button that stops it."""
     return make(TO_THE_END)
 
 
 @dataclass(frozen=True)
 class Host:
-    """What a host does for a picture. A notebook and a file do nothing special; a page passes its own functions.
+    """Services that a host offers to a picture. The defaults are for notebooks and files; a page passes its own
+    functions.
 
-    If `is_strict`, a choice that cannot be drawn raises ValueError; else the usual choice is drawn. `cached` looks up
-    what is expensive to make. `find_maps` finds a model's own maps, given the model and a trace; None is
-    `KnownMaps.find`. `find_rates` finds the alignment error rates of the model in the `language` of the links by hand;
-    None means those that are shipped with the model, in the language of the trace. `run` does long work, given the name
-    of the work, its subject, what to say meanwhile, and a function of a `Cancellable`; it returns None if a visitor
-    stopped the work.
+    If `is_strict`, a choice that cannot be drawn raises ValueError; otherwise the default choice is drawn. `cached`
+    caches expensive parts. `find_maps` finds a model's linear maps, given the model and a trace; None means
+    `KnownMaps.find`. `find_rates` returns the model's alignment error rates in the `language` of the links made by
+    hand; None means the shipped rates in the language of the trace. `run` does long work, given its name, its subject,
+    a progress message, and a function that takes a `Cancellable`; it returns None if a visitor stopped the work.
     """
 
     is_strict: bool = True
@@ -53,7 +53,7 @@ class Host:
 
     @property
     def rates(self) -> "Mapping[Aligner, float] | None":
-        """The alignment error rates that the host finds; None where the host finds none itself."""
+        """The alignment error rates that the host finds; None if it has no `find_rates`."""
         return None if self.find_rates is None else self.find_rates()
 
 

@@ -1,4 +1,4 @@
-"""The caption of a picture: which sentence, model and changes to the run; and a payload that carries it."""
+"""Captions of pictures, which name the sentence, the model and the interventions, and payloads with captions."""
 
 import hashlib
 from dataclasses import asdict
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def caption_of(trace: "TraceLike", model: str = "", *, site: str = "", **which: Any) -> Caption:
-    """Caption a run's pictures; `model` names the model, `which` is as for `attnviz.kit.views.captions.sentence`."""
+    """Return the caption for a run's pictures.
+
+    `model` is the model's name; `which` are arguments of `attnviz.kit.views.captions.sentence`.
+    """
     name = "; ".join((model or f"weights {trace.model_id}", *_attending_layers(trace)))
     if trace.interventions:
         name = f"{name}; changes to the run: {describe_changes(trace.interventions)}"
@@ -26,7 +29,7 @@ def _attending_layers(trace: "TraceLike") -> tuple[str, ...]:
 
 
 def with_caption(payload: Payload, caption: Caption) -> Payload:
-    """Add a caption to a payload's header; the same picture under another caption has another id."""
+    """Add a caption to a payload's header. The id changes with the caption."""
     told = asdict(caption)
     name = hashlib.blake2b(f"{payload.header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return payload._replace(header={**payload.header, "id": name, "caption": told})

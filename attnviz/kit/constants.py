@@ -1,4 +1,4 @@
-"""Constants of the Heads component that no payload carries: they go with the script, once, not with each sentence."""
+"""Constants of the Heads component, which are sent once with the script instead of in every payload."""
 
 import base64
 from typing import Any

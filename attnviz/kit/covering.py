@@ -1,4 +1,4 @@
-"""Cover a part of the Heads picture while a question about it is open, and mark what was answered on its map."""
+"""Hide a part of the Heads picture while a question about it is open, and mark the answers on its map."""
 
 import hashlib
 import json
@@ -16,14 +16,18 @@ from attnviz.maps.maps import Maps
 
 @dataclass(frozen=True)
 class Covering:
-    """`cover` is kept back; `asked` goes to the widget with the question, `marks` with its view. Nothing by default."""
+    """What to hide in a picture.
+
+    `cover` is the hidden part; `asked` is sent to the widget with the question, and `marks` with its view. By default
+    nothing is hidden.
+    """
 
     cover: Cover | None = None
     asked: Mapping[str, Any] | None = None
     marks: Mapping[str, Any] = field(default_factory=dict)
 
     def cover_maps(self, maps: dict[str, Maps], metrics: Columns) -> tuple[dict[str, Maps], Columns]:
-        """Take what is covered out of maps, and covered heads out of metrics."""
+        """Remove the hidden values from the maps, and the hidden heads' values from the metrics."""
         if self.cover is None or self.cover.kind not in maps:
             return maps, metrics
         under = CoveredMaps.cover_rows(maps[self.cover.kind], self.cover)
@@ -33,7 +37,7 @@ class Covering:
         return maps | {self.cover.kind: under}, metrics | blank
 
     def add_question(self, payload: Payload) -> Payload:
-        """Add the question to a payload; the same picture with another question has another id."""
+        """Add the question to a payload. The id changes with the question."""
         if self.asked is None:
             return payload
         told = json.dumps([payload.header["id"], self.asked])

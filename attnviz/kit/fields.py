@@ -1,8 +1,8 @@
-"""Declaration of a picture's or a page's state: names, types, defaults and options of its fields, once.
+"""Declarations of the fields in the state of a picture or page: name, type, default and options.
 
-A state is a frozen dataclass whose fields are declared with the functions below. `read` makes it of an address's texts,
-and `write` makes these texts of it; `attnviz.kit.browser_view` is the same for the browser. What only a trace
-knows (kinds, counts) comes as `bounds`, by the field's name, or as a function of the values before.
+A state is a frozen dataclass whose fields are declared with the functions below. `read` makes a state from address
+parameters, and `write` turns it back into them; `attnviz.kit.browser_view` does the same for the browser. What depends
+on a trace (kinds, counts) is passed as `bounds`, by field name, or as a function of the values read before.
 """
 
 import math
@@ -25,9 +25,9 @@ AT = (int, str)  # a layer or a head, or "mean"
 
 @dataclass(frozen=True)
 class Spec:
-    """How one field is written in an address, under `name` where that is another than the field's own.
+    """How a field is written in an address, under `name` if that differs from the field's name.
 
-    `shape` is the type of its value in a browser's view, `options` what it can be, with a title each.
+    `shape` is the type of its value in a browser's view, and `options` are the possible values with their titles.
     """
 
     read: Read
@@ -38,9 +38,10 @@ class Spec:
 
 
 class Problem(str):
-    """A sentence about the text `name` that cannot be followed; `is_part` where the rest of that text counts.
+    """Message about an invalid parameter `name`.
 
-    `allowed` is the part of it that says what the text may be.
+    `is_part` is True if only a part of the parameter is invalid. `allowed` is the part of the message that says what is
+    allowed.
     """
 
     name: str
@@ -49,10 +50,10 @@ class Problem(str):
 
 
 class PageState:
-    """The base of a page's state: its declared fields are what a link carries."""
+    """Base class of a page's state. Its declared fields are those that a link contains."""
 
     def to_params(self) -> dict[str, str]:
-        """Write every declared field as the text that a link carries."""
+        """Return every declared field as an address parameter."""
         return write(self)
 
 
@@ -60,17 +61,17 @@ def declare(
     default: Any, read: Read, write: Callable[[Any], str] = str, *, name: str = "", shape: Shape = str,
     options: Mapping[Any, str] | None = None,
 ) -> Any:  # fmt: skip
-    """Declare a field of a state that is read and written in a way of its own."""
+    """Declare a field of a state with its own functions for reading and writing."""
     return field(default=default, metadata={"spec": Spec(read, write, name, shape, options or {})})
 
 
 def declare_unlinked(default: Any, shape: Shape) -> Any:
-    """Declare a field that browser and picture exchange, and that no link carries."""
+    """Declare a field that only browser and picture exchange, and that links do not contain."""
     return field(default=default, metadata={"shape": shape})
 
 
 def choice(default: Any, options: Sequence[Any] | Mapping[Any, str] = (), *, name: str = "") -> Any:
-    """Declare one of a few values, which are `options`, perhaps with a title each, or the field's bound."""
+    """Declare a field with a few possible values. They are `options`, optionally with titles, or the field's bound."""
 
     def read(text: str, bound: Sequence[Any] | None, default: Any, say: Say) -> Any:
         known = {str(option): option for option in bound or options}
@@ -84,12 +85,12 @@ def choice(default: Any, options: Sequence[Any] | Mapping[Any, str] = (), *, nam
 
 
 def index(default: int | str = 0, *, of: str, name: str = "") -> Any:
-    """Declare a layer or a head (`of`); see `or_mean` for pages that also have the mean of them."""
+    """Declare the index of a layer or head (`of`); use `or_mean` if the mean is possible too."""
     return declare(default, _index(of, knows_mean=False), name=name, shape=AT)
 
 
 def or_mean(default: int | str = 0, *, of: str, name: str = "") -> Any:
-    """Declare a layer or a head, or "mean"."""
+    """Declare the index of a layer or head, or "mean"."""
     return declare(default, _index(of, knows_mean=True), name=name, shape=AT)
 
 
@@ -106,7 +107,7 @@ def _index(of: str, *, knows_mean: bool) -> Read:
 
 
 def whole_number(default: int | None = None, count: int = 10_000, *, used: str = "", name: str = "") -> Any:
-    """Declare a whole number from 0 to `count - 1`; `used` says what the default means."""
+    """Declare a whole number from 0 to `count - 1`; `used` says in messages what the default means."""
 
     def read(text: str, bound: int | None, default: Any, say: Say) -> Any:
         if is_index(text, most := bound or count):
@@ -119,7 +120,7 @@ def whole_number(default: int | None = None, count: int = 10_000, *, used: str =
 
 
 def number(default: float, low: float, high: float, *, name: str = "") -> Any:
-    """Declare a number from `low` to `high`; a whole one where the default is."""
+    """Declare a number from `low` to `high`; a whole number if the default is one."""
     kind = type(default)
 
     def read(text: str, bound: Any, default: Any, say: Say) -> Any:
@@ -143,20 +144,22 @@ def flag(*, default: bool = False) -> Any:
 
 
 def read_flag(text: str, default: Any, say: Say, *, more: str = "") -> Any:
-    """Read a switch; `more` names what else its field can be."""
+    """Parse a switch; `more` names further allowed values in the message."""
     if text not in (known := {"0": False, "1": True, "false": False, "true": True}):
         say(f"it is true{',' if more else ' or'} false{more}", str(default).lower())
     return known.get(text, default)
 
 
 def text(default: str = "", *, limit: int) -> Any:
-    """Declare a typed text of at most `limit` characters; an empty text reads as the default."""
+    """Declare a typed text of at most `limit` characters; an empty text means the default."""
     return declare(default, lambda text, bound, default, say: text[:limit] if text.strip() else default)
 
 
 def window(name: str = "") -> Any:
-    """Declare part of a map, None for the whole: first row, row after the last, first key, key after the last, such as
-    0.8.2.10. The picture knows whether its map is that long.
+    """Declare the visible part of a map: first row, end of rows, first key, end of keys, such as 0.8.2.10; None
+    for all.
+
+    The picture checks whether its map is that large.
     """
 
     def read(text: str, bound: Any, default: Any, say: Say) -> Any:
@@ -174,7 +177,7 @@ def window(name: str = "") -> Any:
 
 
 def is_index(text: str, count: int = 100_000) -> bool:
-    """Check whether a text is a number from 0 to `count - 1`."""
+    """Return whether a text is a number from 0 to `count - 1`."""
     return text.isdecimal() and len(text) < 6 and int(text) < count
 
 
@@ -182,15 +185,15 @@ def read(
     state: type[State], texts: Mapping[str, str], bounds: Mapping[str, Any], start: Any = None,
     named: Callable[[str], str] = str, **given: Any,
 ) -> tuple[State, tuple[Problem, ...]]:  # fmt: skip
-    """Return the state that texts ask for, and a sentence for each text that cannot be followed.
+    """Parse a state from address parameters, and return it with a message for each invalid one.
 
     Args:
         state: a dataclass whose fields are declared as above.
-        texts: by name; one that is missing or empty means what `start` says, or the field's default.
-        bounds: what there is to choose from.
-        start: a state to begin with, as the model says it.
-        named: what the texts call a field, given the field's own name in an address.
-        **given: fields that no text says.
+        texts: address parameters by name; if one is missing or empty, the value is that of `start`, or the default.
+        bounds: possible values by field name.
+        start: the state for missing parameters, such as a model's start.
+        named: function from a field's usual name in an address to its name in `texts`.
+        **given: values of fields that are not in `texts`.
     """
     found, problems = dict(given), list[Problem]()
     for one in fields(state):  # type: ignore[arg-type]
@@ -206,17 +209,17 @@ def read(
 
 
 def write(state: Any, named: Callable[[str], str] = str) -> dict[str, str]:
-    """Write every declared field as the text that a link carries; `named` is as for `read`."""
+    """Return every declared field as an address parameter; `named` is explained at `read`."""
     return write_view(type(state), {name: getattr(state, name) for name in specs_of(state)}, named)
 
 
 def write_view(state: type, view: Mapping[str, Any], named: Callable[[str], str] = str) -> dict[str, str]:
-    """Write those fields of `state` that a view holds as the texts that a link carries; `named` is as for `read`."""
+    """Return the fields of `state` that a view contains as address parameters; `named` is explained at `read`."""
     return {named(spec.name or name): spec.write(view[name]) for name, spec in specs_of(state).items() if name in view}
 
 
 def specs_of(state: Any) -> dict[str, Spec]:
-    """Return how each declared field is written, by its name."""
+    """Return how each declared field is written, by the field's name."""
     return {one.name: one.metadata["spec"] for one in fields(state) if "spec" in one.metadata}
 
 

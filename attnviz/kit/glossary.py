@@ -1,7 +1,7 @@
-"""The glossary: the terms that pages show, each with a definition of a sentence or two and the place to try it.
+"""The glossary: the terms on the pages, each with a short definition and a place to try it.
 
-`assets/terms/README.md` has the format of its files. A page asks by the term as it is written on screen; an unknown
-term is an error, so that a test finds it.
+`assets/terms/README.md` describes the file format. A page looks up a term as written on screen; an unknown term is an
+error, so that a test finds it.
 """
 
 import re
@@ -29,8 +29,9 @@ _PLACE = re.compile(r"(?P<page>\w+)(?:: (?P<title>.+) \((?P<tab>\w+)\))?")
 
 @dataclass(frozen=True)
 class TryPlace:
-    """A page by its title, and its tab by the name that links carry and by its title; "" for its first one, and where
-    it has none.
+    """A place to try a term: a page by its title, and a tab by its name in links and its title.
+
+    The tab is "" for a page's first tab, or for a page without tabs.
     """
 
     page: str
@@ -45,7 +46,7 @@ class TryPlace:
 
 @dataclass(frozen=True)
 class Term:
-    """A term as it is written on screen, its definition, and the place where it can be tried."""
+    """A term as written on screen, its definition, and the place where it can be tried."""
 
     name: str
     text: str
@@ -54,7 +55,7 @@ class Term:
 
 @dataclass(frozen=True)
 class TermFile:
-    """A file of the glossary: its terms by name, and by place the names that its line `Words:` lists."""
+    """A file of the glossary: its terms by name, and for each place the term names in its line `Words:`."""
 
     terms: Mapping[str, Term]
     words: Mapping[TryPlace, tuple[str, ...]]
@@ -64,14 +65,14 @@ _added: dict[str, dict[str, Term]] = {}  # page -> terms of pictures of other pa
 
 
 def definition(term: str) -> str:
-    """Look up the definition of a term, as it is written or else in small letters. Raises KeyError for another."""
+    """Return the definition of a term as written or in lower case. Raise KeyError for an unknown term."""
     known = all_definitions()
     return known.get(term) or known[term.lower()]
 
 
 @cache
 def all_definitions() -> Mapping[str, str]:
-    """Collect the definitions of all pages, by term as it is written and in small letters."""
+    """Return the definitions on all pages, by term as written and in lower case."""
     pages = [definitions(page) for page in FILES]
     written = {term: text for texts in (*pages, words_of("")) for term, text in texts.items()}
     return {term.lower(): text for term, text in written.items()} | written
@@ -79,42 +80,42 @@ def all_definitions() -> Mapping[str, str]:
 
 @cache
 def definitions(page: str) -> Mapping[str, str]:
-    """Collect the definitions of a page's own terms, without those of the frame; none for a page without a file."""
+    """Return the definitions of a page's own terms, without those of the frame; {} for a page without a file."""
     return {term.name: term.text for term in _terms(page).values()}
 
 
 @cache
 def words_of(page: str) -> Mapping[str, str]:
-    """Collect the definitions of all terms on the page of this title: the frame's and its own."""
+    """Return the definitions of all terms on a page: those of the frame, and the page's own."""
     frame = {term.name: term.text for term in _read(_FRAME, page).terms.values()}
     return {**frame, **definitions(page)}
 
 
 def tried_on(page: str) -> list[Term]:
-    """List all terms on the page of this title, in the order of the alphabet."""
+    """Return all terms on a page, in alphabetical order."""
     terms = {**_read(_FRAME, page).terms, **_terms(page)}
     return sorted(terms.values(), key=lambda term: term.name.casefold())
 
 
 @cache
 def places_of(page: str) -> Mapping[str, TryPlace]:
-    """Map each term that a page can explain to its place: the page's terms, and those of Heads, whose names the
-    pictures of other pages use too.
+    """Return the place of each term that a page can explain: the page's terms and those of Heads, which the
+    pictures on other pages use too.
     """
     of_pictures = {name: term.place for name, term in _terms("Heads").items()}
     return of_pictures | {term.name: term.place for term in tried_on(page)}
 
 
 def words_on(page: str, tab: str) -> tuple[str, ...]:
-    """List the terms that a tab of a page uses, in the order of the file."""
+    """Return the terms that a tab of a page uses, in the order of the file."""
     words = _read(FILES[page], page).words
     return next(names for place, names in words.items() if (place.page, place.tab) == (page, tab))
 
 
 def text_of(file: str, name: str, **values: object) -> str:
-    """Fill the text under a heading of a file with values: `{heads}` becomes the value of that name.
+    """Return the text under a heading of a file with values filled in: `{heads}` becomes the value named heads.
 
-    Raises ValueError if the text asks for a value that is not given.
+    Raise ValueError if the text uses a value that is not given.
     """
     text = _read(file, "").terms[name].text
     try:
@@ -125,14 +126,14 @@ def text_of(file: str, name: str, **values: object) -> str:
 
 
 def read_terms(file: Path, page: str) -> TermFile:
-    """Read a file of terms of another package; they are tried on `page`. Raises ValueError as `parse` does."""
+    """Read another package's file of terms, which can be tried on `page`. Raise ValueError as `parse` does."""
     return parse(file.read_text(encoding="utf-8"), str(file), page)
 
 
 def add_terms(file: Path, page: str) -> None:
-    """Let a page of the app explain the terms of another package's file, too; a term of attnviz keeps its definition.
+    """Make a page of the app also explain the terms in another package's file.
 
-    Raises ValueError as `parse` does.
+    Terms of attnviz keep their definition. Raise ValueError as `parse` does.
     """
     added = _added.setdefault(page, {})
     added |= {name: term for name, term in read_terms(file, page).terms.items() if name not in added}
@@ -141,9 +142,10 @@ def add_terms(file: Path, page: str) -> None:
 
 
 def parse(text: str, file: str, page: str) -> TermFile:
-    """Parse a file of the glossary; terms above its first `# ` are tried on `page`.
+    """Parse a file of the glossary.
 
-    Raises ValueError naming the file and the heading if the text breaks the format.
+    Terms before its first `# ` heading can be tried on `page`. Raise ValueError, which names the file and the heading,
+    if the text violates the format.
     """
     place, terms, words = TryPlace(page), {}, {}
     _, *parts = _HEADING.split(text)

@@ -1,4 +1,4 @@
-"""The part of a header that the tabs of the Heads page share: the open kind, its words, the kinds to choose from."""
+"""The part of a payload header that the tabs of the page Heads share: the open kind, its words, and all kinds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_
 
 
 def common_header(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, Any]:
-    """Begin a header: the open kind in words, all kinds as `[kind, title]`, and the colour scales."""
+    """Return the start of a header: the open kind in words, all kinds as `[kind, title]`, and the colour scales."""
     words = KINDS[kind]
     return {
         "kind": kind,
@@ -27,15 +27,19 @@ def common_header(kind: str, kinds: Sequence[str], blobs: Blobs) -> dict[str, An
 
 
 def payload_of(header: dict[str, Any], view: dict[str, Any], blobs: Blobs) -> Payload:
-    """Make a payload of a header and its blobs, named by their hash: equal bytes are recognised. Add the view."""
+    """Make a payload from a header, blobs and a view.
+
+    Its id is a hash of header and blobs, so that the browser recognises equal data.
+    """
     name = blobs.digest(header)
     return Payload({**header, "base": name, "id": name, "view": view}, blobs.join())
 
 
 def data_payload(kind: str, kinds: Sequence[str], data: Mapping[str, Any]) -> Payload:
-    """Make a payload of named values, as `drawn_picture.js` reads it. Arrays travel as float32, of booleans as bytes.
+    """Make a payload of named values, in the form that `drawn_picture.js` reads.
 
-    Raises TypeError for a value that is neither an array nor something that JSON can hold.
+    Arrays are sent as float32, boolean arrays as bytes. Raise TypeError for a value that is neither an array nor valid
+    in JSON.
     """
     blobs, plain, arrays = Blobs(), {}, {}
     header = common_header(kind, kinds, blobs)

@@ -1,4 +1,4 @@
-"""The declaration of a picture, which every host reads: pages, notebooks, files and folders of lessons."""
+"""The declaration of a picture, which pages, notebooks, files and lesson folders read."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -21,45 +21,46 @@ if TYPE_CHECKING:
 class TabRules:
     """How the tab of a picture shares choices with the other tabs of its page.
 
-    The tabs share what the state of Heads holds: the kind, the head, the pinned row, and the options of the maps. These
-    rules share no more than that; a picture that has to translate a choice overrides a method.
+    The tabs share parts of the state of Heads: the kind, the head, the pinned row, and the options of the maps. These
+    default rules share nothing else. A picture that has to convert a choice overrides a method.
     """
 
     def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
-        """Return what fields of the state can choose from, beside kind, layer and head."""
+        """Return the possible values of further fields, besides kind, layer and head."""
         return {}
 
     def start(self, trace: Any, shared: Any) -> Any:
-        """Return the state of an address that says nothing of this tab; None for the defaults of the fields."""
+        """Return the state for an address without parameters of this tab; None for the defaults of the fields."""
         return None
 
     def rows(self, trace: Any, page: Any) -> Any:
-        """Return the query tokens of each row that the other tabs show, if `settle` or `choose` reads them."""
+        """Return the query tokens of each row in the other tabs, if `settle` or `choose` reads them."""
         return ()
 
     def settle(self, trace: Any, state: Any, page: Any, host: Any) -> Any:
-        """Return the state as it is drawn, with the choices of other tabs."""
+        """Return the state to draw, with the choices that were made in other tabs."""
         return state
 
     def choose(self, view: Mapping[str, Any], texts: dict[str, str], shown: Any) -> dict[str, str]:
-        """Return what the address says after the browser has reported a view; `texts` are its fields as texts.
+        """Return the address parameters after the browser reported a view.
 
-        `shown` is what the last run showed: `texts`, the `rows` above, and the `view` that the browser was sent.
+        `texts` are the view's fields as address parameters. `shown` describes the last run: its `texts`, its `rows`,
+        and the `view` that was sent to the browser.
         """
         return texts
 
     def note(self, trace: Any, state: Any) -> str:
-        """Return a sentence to show above the picture, if there is one to say."""
+        """Return a sentence to show above the picture, or ""."""
         return ""
 
 
 def weights_are_enough(texts: Mapping[str, str]) -> bool:
-    """Return False: a picture needs only attention weights, and neither logits nor hidden states."""
+    """Return False: the picture needs only attention weights, and neither logits nor hidden states."""
     return False
 
 
 def trace_alone(model: Any, trace: Any) -> Mapping[str, Any]:
-    """Return what a picture of one trace is drawn from."""
+    """Return the arguments for a picture of a single trace."""
     return {"trace": trace}
 
 
@@ -82,24 +83,24 @@ class Picture:
         PICTURE = Picture(name="entropy", title="Entropy", state=FocusState, payload=entropy, script="entropy.js")
 
     Args:
-        name: by which Python, links and files ask for it: small letters, digits and underscores.
+        name: by which Python, links and files refer to the picture: lower-case letters, digits and underscores.
         title: of its tab.
-        state: the class that declares what can be chosen on the picture.
-        payload: of a picture of one trace: makes the numbers that the script draws, from the trace and the state.
-            Returns a dictionary of arrays, and of what JSON can hold. Raises ValueError, with one sentence, for a trace
+        state: the class that declares the picture's choices.
+        payload: for a picture of one trace: function of the trace and the state that returns the data to draw.
+            It returns a dictionary of arrays and JSON values. It raises ValueError, with one sentence, for a trace
             that cannot be drawn.
-        subject_of: instead of `payload`: reads what `of` is given, and returns a `Subject`.
+        subject_of: instead of `payload`: function of the arguments of `of` that returns a `Subject`.
         script: the script that draws it; a path without a folder is beside the file that has `payload`. Left out, the
             widget of attnviz that `widget` names.
         style: a style sheet for the script.
         terms: pages of the app whose glossary explains the words on its controls, or a file of terms of its own.
         page: the page that has its tab, "" for none.
-        tab: what an address calls the tab, if that is not `name`.
+        tab: the tab's name in addresses, if it is not `name`.
         rules: how the tab shares choices with the page's other tabs.
-        needs_whole_trace: says of an address's texts whether the picture needs logits and hidden states.
+        needs_whole_trace: function of the address parameters: does the picture need logits and hidden states?
         needs_decoder: whether the tab is offered only for models with a decoder.
-        python_only: fields that only Python can answer: their controls are left out of files.
-        widget: the name of what draws it, if that is not `name`; pictures may share a widget.
+        python_only: fields that need Python: their controls are left out of files.
+        widget: the name of the widget, if it is not `name`; pictures may share a widget.
         example: arguments of `of` for a model and a trace, by name; the tests of attnviz draw it.
 
     `state`, `payload`, `subject_of` and `rules` may each be a text such as "my_package.numbers:entropy", which is
@@ -124,7 +125,7 @@ class Picture:
     example: Callable[[Any, Any], Mapping[str, Any]] = trace_alone
 
     def __post_init__(self) -> None:
-        """Check the declaration. Raises ValueError with one sentence."""
+        """Check the declaration. Raise ValueError with a message of one sentence."""
         if not (isinstance(self.name, str) and self.name.isidentifier() and self.name == self.name.lower()):
             raise ValueError(f"A picture's name is small letters, digits and underscores, not {self.name!r}.")
         if (self.payload is None) == (self.subject_of is None):
@@ -134,7 +135,7 @@ class Picture:
 
     @property
     def state_type(self) -> "type[PageState]":
-        """The class that declares what can be chosen on the picture."""
+        """The class that declares the picture's choices."""
         return _resolve(self.state)
 
     @property
@@ -144,7 +145,7 @@ class Picture:
 
     @property
     def subject(self) -> "Callable[..., Subject]":
-        """What reads what `of` is given."""
+        """The function that reads the arguments of `of`, and returns a `Subject`."""
         if self.subject_of is not None:
             return _resolve(self.subject_of)
         from attnviz.kit.subject import subject_of_trace  # imports torch, which a page's tabs do without
@@ -164,7 +165,7 @@ class Picture:
 
     @property
     def term_files(self) -> tuple[Path, ...]:
-        """The files of terms that come with the picture."""
+        """The files of terms that belong to the picture."""
         return tuple(self._beside(one) for one in self.terms if str(one).endswith(".md"))
 
     @property
@@ -172,22 +173,25 @@ class Picture:
         return tuple(str(one) for one in self.terms if not str(one).endswith(".md"))
 
     def _beside(self, file: str | Path) -> Path:
-        """Return the path of a file; one without a folder lies beside the code that makes the picture's numbers."""
+        """Return the path of a file; a path without a folder is relative to the code that makes the picture's data."""
         if Path(file).is_absolute():
             return Path(file)
         made_by = inspect.unwrap(_resolve(self.payload or self.subject_of))
         return Path(inspect.getfile(made_by)).parent / file
 
     def read(self, subject: tuple[Any, ...], offered: Mapping[str, Any]) -> "Subject":
-        """Read a subject, with as much of what a host offers by name as this picture takes, such as `model`."""
+        """Read a subject.
+
+        Of the services in `offered`, such as `model`, only those that this picture takes are passed.
+        """
         taken = inspect.signature(self.subject).parameters
         return self.subject(*subject, **{name: given for name, given in offered.items() if name in taken})
 
     def of(self, *subject: Any, **asked: Any) -> "ShownPicture":
-        """Draw it from a trace, or from its other subject, with fields of its state such as `layer=2`.
+        """Draw the picture from a trace, or from its other subject, with fields of its state such as `layer=2`.
 
-        A value is as the state has it, or a text as a link writes it. Raises ValueError, with one sentence, for what
-        has not what the picture needs, for a field that there is not, and for a value out of range.
+        A value is given in the form of the state, or as the text in a link. Raises ValueError, with one sentence, for a
+        subject without what the picture needs, for an unknown field, and for a value out of range.
         """
         signature = inspect.signature(self.subject)
         named = {name: asked.pop(name) for name in signature.parameters if name in asked}
@@ -201,9 +205,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class ShownPicture:
-    """A picture of something, in one state; `seq` counts the choices that its browser has made.
+    """A picture of a subject, in one state.
 
-    `is_alone` says that no Python answers.
+    `seq` counts the choices that the browser has made. `is_alone` is True if no Python answers the browser, as in a
+    file.
     """
 
     picture: Picture
@@ -213,12 +218,15 @@ class ShownPicture:
     is_alone: bool = False
 
     def __str__(self) -> str:
-        """Name the picture and what it shows, such as Heads of “I love you.”."""
+        """Return the name of the picture and what it shows, such as "heads: I love you."."""
         sentence = self.subject.caption(self.state).sentence
         return f"{self.picture.name}: {sentence}" if sentence else self.picture.name
 
     def payload(self) -> "Payload":
-        """Make what the widget draws from. Raises ValueError, with one sentence, for a state that cannot be drawn."""
+        """Return the data that the widget draws.
+
+        Raise ValueError, with one sentence, for a state that cannot be drawn.
+        """
         from attnviz.kit.captions import with_caption
 
         draw = self.subject.draw_whole if self.is_alone and self.subject.draw_whole else self.subject.draw
@@ -229,42 +237,44 @@ class ShownPicture:
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """Names of the controls that are left out, since no Python answers them."""
+        """Names of the controls that are left out, because no Python answers them."""
         return tuple(dict.fromkeys(self.subject.unanswered + self.picture.python_only * self.is_alone))
 
     @property
     def view(self) -> dict[str, Any]:
-        """The fields that may be asked, as the browser has them."""
+        """The fields that can be set, in the form of the browser's view."""
         return {name: value for name, value in to_view(self.state).items() if name in self.subject.fields}
 
     def with_fields(self, **asked: Any) -> "ShownPicture":
-        """Return the picture with other fields, as `of` takes them; those that are left out stay as they are."""
+        """Return the picture with other fields, given as for `of`; fields that are not given keep their values."""
         kept = {name: getattr(self.state, name) for name in self.subject.fields}
         return replace(self, state=self.subject.with_values(kept | asked))
 
     def with_view(self, told: Any) -> "ShownPicture":
-        """Return the picture with what a browser reported; as it is, where no script of ours reports such a thing."""
+        """Return the picture with a view that the browser reported; unchanged if none of our scripts would send
+        such a view.
+        """
         seq = told.get("seq") if isinstance(told, Mapping) else None
         return replace(self, state=self.subject.with_report(self.state, told), seq=seq if is_of(seq, int) else self.seq)
 
     def to_html(self, path: str | Path, *, title: str = "") -> Path:
-        """Write it as one HTML file, which shows it without Python and without a network; return its path.
+        """Write the picture as one HTML file, which needs neither Python nor a network; return its path.
 
-        Raises ValueError, with one sentence, for a path that cannot be written and for a text that is too long.
+        Raises ValueError, with one sentence, for a path that cannot be written, and for a text that is too long.
         """
         return door("page")([self], path, title=title)
 
     def without_python(self) -> "ShownPicture":
-        """Return the picture without the controls that only Python can answer, as a file has it."""
+        """Return the picture without the controls that need Python, as in a file."""
         return replace(self, is_alone=True)
 
 
 def _resolve(named: Any) -> Any:
-    """Import what a text such as "package.module:name" names; return anything else as it is."""
+    """Import the object that a text such as "package.module:name" names; return anything else unchanged."""
     return resolve_name(named) if isinstance(named, str) else named
 
 
 def _argument_list(signature: inspect.Signature) -> str:
-    """Write the arguments that have no default, such as (model, trace)."""
+    """Return the arguments that have no default, such as (model, trace)."""
     names = [str(one).split(":")[0] for one in signature.parameters.values() if one.default is one.empty]
     return f"({', '.join(names)})"

@@ -1,4 +1,4 @@
-"""Spans along the axes of a picture, as a header holds them for `shared/js/spans/`."""
+"""Spans along the axes of a picture, in the form that `shared/js/spans/` reads."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -12,23 +12,23 @@ Bands = list[dict[str, Any]]
 
 
 def axis_spans(rows: "Sequence[RowLabel]", cols: "Sequence[ColLabel]") -> dict[str, Bands]:
-    """Return `row_spans` and `spans` (of the columns) of labels; left out where an axis has none."""
+    """Return the `row_spans` and the `spans` (of the columns) of labels; an axis without spans is left out."""
     return spans_along([row.span for row in rows], [col.span for col in cols])
 
 
 def spans_along(rows: "Sequence[Span | None]", cols: "Sequence[Span | None]") -> dict[str, Bands]:
-    """Return the same of the span that holds each row and each column."""
+    """Return `row_spans` and `spans`, given the span of each row and of each column."""
     found = {"row_spans": _bands(rows), "spans": _bands(cols)}
     return {name: bands for name, bands in found.items() if bands}
 
 
 def told_spans(spans: "Sequence[Span]") -> Bands:
-    """Write spans as a header holds them, positions as they are."""
+    """Return spans in the form used in a header, with unchanged positions."""
     return [_told(span, span.start, span.end) for span in spans]
 
 
 def _bands(along: "Sequence[Span | None]") -> Bands:
-    """Join neighbours of one span: where it begins, and where it ends, the latter excluded."""
+    """Merge neighbours with the same span into one band with start and end, the end excluded."""
     bands, at = [], 0
     for span, run in groupby(along):
         end = at + len(list(run))

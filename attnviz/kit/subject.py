@@ -1,4 +1,4 @@
-"""The subject of a picture: how it opens, which fields may be set, and how it is drawn."""
+"""The subject of a picture: its initial state, the fields that can be set, and how it is drawn."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,19 +18,19 @@ from attnviz.tracing.trace_like import TraceLike
 
 
 def as_told(state: Any, told: Mapping[str, Any], before: Any) -> Any:
-    """Leave a state as the browser reported it."""
+    """Return a state unchanged after the browser reported it."""
     return state
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A trace, or a model and its runs, as one picture reads it.
+    """A trace, or a model and its runs, prepared for one picture.
 
-    `start` is the state that the picture opens in, `draw` makes the payload of a state, `caption` says what a state
-    shows, and `bounds` say what fields can choose from (`fields.read`). Fields that are `silent` mean nothing here.
-    Controls that are `unanswered` have no answer here, not even from Python. `settle` fits a state to the browser's
-    report, where one choice undoes another, given the state before. `draw_whole` is `draw` for a place to which no
-    Python sends more later, if that differs. `trace` is the drawn trace, if the subject is one.
+    `start` is the picture's initial state, `draw` makes the payload for a state, `caption` describes a state, and
+    `bounds` are the possible values of fields (`fields.read`). `silent` are fields without meaning here, and
+    `unanswered` controls that even Python cannot answer here. `settle` adjusts a state after the browser's report,
+    given the state before, because one choice may undo another. `draw_whole` replaces `draw` if no Python can send more
+    data later. `trace` is the drawn trace, if the subject is one.
     """
 
     start: PageState
@@ -45,13 +45,14 @@ class Subject:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """Names that may be asked."""
+        """Names of the fields that can be set."""
         return tuple(name for name in shapes_of(type(self.start)) if name not in self.silent)
 
     def with_values(self, values: Mapping[str, Any]) -> Any:
-        """Return the state with these values, each as the state has it or as a link writes it; None is the default.
+        """Return the state with these values, each in the form of the state or as the text in a link; None is
+        the default.
 
-        Raises ValueError, with one sentence, for a field that there is not and for a value that it cannot be.
+        Raise ValueError, with one sentence, for an unknown field or an invalid value.
         """
         for name in values:
             if name not in self.fields:
@@ -68,7 +69,7 @@ class Subject:
         return state
 
     def with_report(self, state: Any, told: Any) -> Any:
-        """Return the state with a browser's report; unchanged where no script of ours sends such a report."""
+        """Return the state after a browser's report; unchanged if none of our scripts would send such a report."""
         view = from_view(type(self.start), told)
         if view is None:
             return state
@@ -82,7 +83,7 @@ class Subject:
         return specs_of(type(self.start))
 
     def _unlinked_values(self, state: Any) -> dict[str, Any]:
-        """Return the values that no link carries."""
+        """Return the values of the fields that links do not contain."""
         return {name: getattr(state, name) for name in shapes_of(type(state)) if name not in self._specs}
 
     def _view_value(self, name: str, value: Any) -> Any:
@@ -93,7 +94,7 @@ class Subject:
 
 
 def _text(spec: Spec, value: Any) -> str:
-    """Write a value as a link does; one that the field cannot have is written so that reading it fails."""
+    """Return a value as the text in a link. A value that the field cannot have becomes a text that `read` refuses."""
     if isinstance(value, str):
         return value
     value = value.item() if hasattr(value, "item") else value  # a number of NumPy's or PyTorch's
@@ -105,12 +106,12 @@ def _refusal(name: str, value: Any, allowed: str) -> ValueError:
 
 
 def caption_by(trace: TraceLike, model: Model | None = None, **which: Any) -> Caption:
-    """Caption a run's pictures by its model's name, where the model is known."""
+    """Return the caption for a run's pictures, with the model's name if it is known."""
     return caption_of(trace, "" if model is None else f"{model.name}, weights {trace.model_id}", **which)
 
 
 def site_bounds(trace: TraceLike) -> dict[str, Any]:
-    """Return the bounds of fields called kind, layer, head and row."""
+    """Return the bounds of the fields kind, layer, head and row."""
     return SiteBounds.from_trace(trace).by_field() | {"row": lambda found: len(trace.query_tokens(found["kind"]))}
 
 
@@ -118,7 +119,7 @@ def of_trace(
     trace: TraceLike, start: PageState, draw: Any, model: Model | None = None,
     bounds: Mapping[str, Any] | None = None, unanswered: tuple[str, ...] = (),
 ) -> Subject:  # fmt: skip
-    """Return a trace as the subject of a picture that opens in the state `start`."""
+    """Return a trace as the subject of a picture with the initial state `start`."""
     bounds = {**site_bounds(trace), **(bounds or {})}
     return Subject(start, draw, lambda state: caption_by(trace, model), bounds, unanswered=unanswered, trace=trace)
 
@@ -127,9 +128,9 @@ def subject_of_trace(
     name: str, title: str, state: type[PageState], make: Callable[[Any, Any], Mapping[str, Any]], trace: TraceLike,
     *, host: Host = NO_HELP,
 ) -> Subject:  # fmt: skip
-    """Return a trace as the subject of a picture whose numbers `make` makes of the trace and a state.
+    """Return a trace as the subject of a picture whose data `make` computes from the trace and a state.
 
-    A fault of `make` becomes a ValueError that says in one sentence which picture failed, and why.
+    An error in `make` becomes a ValueError that says in one sentence which picture failed, and why.
     """
     _read_trace(trace)
     has_kind = "kind" in shapes_of(state)
@@ -153,4 +154,4 @@ def subject_of_trace(
 
 @reads_arguments
 def _read_trace(trace: TraceLike) -> None:
-    """Raise ValueError, with one sentence, for anything but a trace."""
+    """Raise ValueError, with one sentence, for any value that is not a trace."""

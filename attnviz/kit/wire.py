@@ -1,7 +1,7 @@
-"""The wire format of a widget's data: a JSON header and typed arrays as bytes, read in a browser without copying.
+"""The wire format for a widget's data: a JSON header, and typed arrays as bytes that a browser reads without copying.
 
-Layout: `u32` little-endian length of the header, the header as UTF-8 JSON, zero padding to a multiple of four, then the
-blob area. Offsets in the header are relative to the blob area and are multiples of four.
+The layout is a little-endian `u32` with the length of the header, the header as UTF-8 JSON, zero padding to a multiple
+of four, and the blob area. Offsets in the header are relative to the blob area and are multiples of four.
 """
 
 import hashlib
@@ -13,17 +13,17 @@ import numpy as np
 
 
 class Payload(NamedTuple):
-    """The data of a widget: `header["id"]` names the picture, `header["view"]` is the visitor's choice within it."""
+    """A widget's data: `header["id"]` identifies the picture, and `header["view"]` is the visitor's choice in it."""
 
     header: dict[str, Any]
     blobs: bytes
 
     def with_view(self, view: dict[str, Any]) -> "Payload":
-        """Return a payload of the same numbers with another view."""
+        """Return a payload with the same data and another view."""
         return self._replace(header={**self.header, "view": view})
 
     def pack(self) -> bytes:
-        """Encode as bytes; the inverse of `unpack`."""
+        """Encode the payload as bytes; the inverse of `unpack`."""
         # A lone surrogate cannot be encoded as UTF-8, so that everything outside ASCII that is one stays escaped.
         text = json.dumps(self.header, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         encoded = text.encode("utf-8", "backslashreplace")
@@ -38,21 +38,24 @@ def unpack(packed: bytes) -> Payload:
 
 
 class Blobs:
-    """The blob area while it grows; every piece starts at a multiple of four, as typed views in the browser ask for."""
+    """The blob area while it is built.
+
+    Every array starts at a multiple of four, as typed arrays in the browser require.
+    """
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._length = 0
 
     def add(self, array: np.ndarray) -> int:
-        """Append an array, in C order, and return its offset."""
+        """Append an array in C order, and return its offset."""
         offset, piece = self._length, array.tobytes()
         self._pieces += [piece, bytes(-len(piece) % 4)]
         self._length += len(piece) + -len(piece) % 4
         return offset
 
     def digest(self, header: dict[str, Any]) -> str:
-        """Hash `header` and all blobs so far into a short name: equal content has an equal name."""
+        """Return a short hash of `header` and all blobs so far."""
         content = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=8)
         for piece in self._pieces:
             content.update(piece)

@@ -1,3 +1,4 @@
-"""Pictures as HTML files of their own: offline, exact, with their captions. What a browser does there is in
-attnviz/kit/js/hosts/file.js, and the same file made in a browser in kit/js/files/html_file.js.
+"""Pictures as HTML files that work offline, with exact values and captions.
+
+The browser's side is attnviz/kit/js/hosts/file.js; kit/js/files/html_file.js makes the same file in the browser.
 """

@@ -1,8 +1,8 @@
 """One HTML file that shows pictures without Python and without a network.
 
-Bytes are deflated, in base64, beside their picture; each widget that draws is there once, deflated, too, and so is
-each script and style that several of them share. A policy in
-the file's head forbids every request. Only captions and titles are markup, and escaped; a sentence is data.
+The data are compressed and base64-encoded beside each picture. Each widget is included once, compressed, and so is each
+script and style that several widgets share. A policy in the file's head forbids all requests. Only captions and titles
+are markup, and they are escaped; sentences are data.
 """
 
 import base64
@@ -29,9 +29,9 @@ Spans = list[list[int]]  # [offset among the packed bytes, numbers, bytes of eac
 
 
 def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str = "") -> str:
-    """Return the HTML of a picture, or of several with texts in Markdown between them.
+    """Return the HTML of one picture, or of several with Markdown texts between them.
 
-    Raises ValueError, with one sentence, for a text that is too long for a file.
+    Raise ValueError, with one sentence, for a text that is too long for a file.
     """
     parts = [parts] if isinstance(parts, ShownPicture) else parts
     pictures = [part for part in parts if isinstance(part, ShownPicture)]
@@ -59,9 +59,9 @@ def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str =
 
 
 def require_room(trace: TraceLike | None, *, advice: str = "") -> None:
-    """Raise ValueError for a text of more than `LONGEST` tokens, but for as few of its heads as take no more room.
+    """Raise ValueError for a text of more than `LONGEST` tokens, unless it has so few heads that the file stays small.
 
-    `advice` says what to do instead, for readers who hold no trace in their hands.
+    `advice` says what to do instead, for readers who do not call this from Python.
     """
     if trace is None:
         return
@@ -73,7 +73,7 @@ def require_room(trace: TraceLike | None, *, advice: str = "") -> None:
 
 
 def _fewer_heads(trace: TraceLike, heads: int) -> str:
-    """Say what can be typed instead: one head alone, which the file then calls L0 H0."""
+    """Return advice on what to type instead, such as writing a single head, which the file then calls L0 H0."""
     if heads == 1:
         return "Trace a shorter text."
     return (
@@ -97,7 +97,10 @@ def _figure(widget: str, payload: Payload) -> str:
 
 
 def _widgets(widgets: Sequence[Widget]) -> str:
-    """Write each widget; of several, what they share is there once, and each says which pieces are its own."""
+    """Return each widget's script tag.
+
+    Several widgets share their common pieces, and each lists the indices of its pieces.
+    """
     names, made = [widget.name for widget in widgets], [source(widget) for widget in widgets]
     styles, modules = [one.style for one in made], [one.module for one in made]
     if len(made) == 1:
@@ -120,24 +123,24 @@ def _caption(payload: Payload) -> Caption:
 
 
 def _markdown(text: str) -> str:
-    """Render Markdown; HTML in it stays text."""
+    """Render Markdown, with HTML in it escaped."""
     with needs("app", "Text on a page"):
         from markdown_it import MarkdownIt
     return MarkdownIt("commonmark", {"html": False}).enable("table").render(text).strip()
 
 
 def deflate(content: bytes) -> str:
-    """Deflate bytes, and write them in base64."""
+    """Compress bytes, and encode them in base64."""
     return base64.b64encode(zlib.compress(content)).decode()
 
 
 def in_planes(payload: Payload) -> tuple[bytes, Spans]:
-    """Pack a payload with its many weights as planes of bytes, and return the places where the weights stood.
+    """Pack a payload with its weights rearranged into byte planes, and return the positions of the weights.
 
-    A plane holds the first byte of all numbers, the next plane the second byte, and so on: planes deflate by a tenth
-    better. A weight has four bytes (float32); of more than `EXACT` weights each has two (65,535ths), a third of the
-    size with other fifth digits. The browser makes float32 again (attnviz/kit/js/files/planes.js), so that
-    no widget knows of this.
+    A plane has the first byte of all values, the next plane the second byte, and so on, which compresses about 10 %
+    better. A weight takes four bytes (float32); if there are more than `EXACT` weights, each takes two (65,535ths),
+    which makes a third of the size at the cost of the fifth digit. The browser restores float32
+    (attnviz/kit/js/files/planes.js), so that no widget depends on this.
     """
     packed, maps = payload.pack(), _maps(payload)
     width = 4 if sum(count for _, count in maps) <= EXACT else 2
@@ -160,7 +163,7 @@ def _planes(numbers: np.ndarray) -> bytes:
 
 
 def _maps(payload: Payload) -> list[tuple[int, int]]:
-    """List offset and numbers of the maps of the Heads picture; of other pictures none are many."""
+    """Return offset and length of the maps in a Heads payload; [] for other pictures, whose maps are small."""
     header = payload.header
     if header.get("cells", {}).get("measure") != "weight":  # norms have no upper bound
         return []

@@ -1,4 +1,4 @@
-"""`attnviz.page`: pictures, and Markdown between them, as one HTML file that is sent to others."""
+"""`attnviz.page`: pictures with Markdown between them as one HTML file to share."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,10 +17,10 @@ def page(parts: Sequence[Any], path: str | Path, *, title: str = "") -> Path:
     """Write pictures and texts, in this order, as one HTML file that needs neither Python nor a network.
 
     Args:
-        parts: pictures (``attnviz.picture("links").of(trace)``, or a notebook's), traces, which are shown as Heads, and
+        parts: pictures (``attnviz.picture("links").of(trace)``, or a notebook's), traces, which are drawn as Heads, and
             texts in Markdown.
-        path: of the file; one that is there is replaced.
-        title: of the page; left out, the first picture's sentence.
+        path: path of the file; an existing file is replaced.
+        title: title of the page; by default the first picture's sentence.
 
     Returns its path. Raises ValueError, with one sentence, for a part that is none of these, for a text too long for
     a file, and for a path that cannot be written.

@@ -1,5 +1,5 @@
-"""Pictures in a notebook, each the value of the cell that asks for it: `attnviz.show`.
+"""Pictures as the value of a notebook cell: `attnviz.show`.
 
-What a cell shows is drawn in the browser, reports each choice to Python, and follows what Python sets. That needs
-anywidget (the extra `notebook`).
+A picture is drawn in the browser, reports each choice to Python, and follows changes made in Python. It needs anywidget
+(the extra `notebook`).
 """

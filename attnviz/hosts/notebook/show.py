@@ -1,4 +1,4 @@
-"""`attnviz.show`: a picture as the value of a cell."""
+"""`attnviz.show`: a picture as the value of a notebook cell."""
 
 import inspect
 from collections.abc import Callable
@@ -32,31 +32,29 @@ _OF_TENSORS = ("key_tokens", "mask", "item", "tokenizer", "attention_mask")
 
 
 class Show:
-    """Pictures by what they show: `attnviz.show(trace)` shows Heads, and `attnviz.show.links(trace)` Links.
+    """Functions that show pictures: `attnviz.show(trace)` shows Heads, and `attnviz.show.links(trace)` Links.
 
-    Every picture has its name here: `links`, `whole_model`, `one_row`, `neuron`, `flow`, `spans` and `alignment` of a
-    trace; `stepper` of a model and a text; `mask_lab`, `switches` and `attribution` of a model and a trace; `patching`
-    of a model, a trace and another run; `compared` of two runs; `learning` of recordings; and the pictures of other
-    packages (`attnviz.Picture`).
-
-    Each takes fields of its view (`kind=`, `layer=` …), `theme` ("auto", "light" or "dark") and `height` in pixels.
-    With `static=True` it is a `StaticPicture`, in the reader's own light or dark. Where pictures are of a trace,
-    attention weights with their tokens are taken, too, as `attnviz.from_tensors` takes them. Raises ValueError, with
-    one sentence, for what cannot be shown.
+    Every picture has its name here. `links`, `whole_model`, `one_row`, `neuron`, `flow`, `spans` and `alignment` take a
+    trace; `stepper` takes a model and a text; `mask_lab`, `switches` and `attribution` a model and a trace; `patching`
+    a model, a trace and another run; `compared` two runs; `learning` recordings. Pictures of other packages are here
+    too (`attnviz.Picture`). Each function takes fields of its view (`kind=`, `layer=` …), `theme` ("auto", "light" or
+    "dark") and `height` in pixels. With `static=True` it returns a `StaticPicture`, in the reader's own light or dark
+    theme. Instead of a trace, attention weights with their tokens can be given, as for `attnviz.from_tensors`. Raises
+    ValueError, with one sentence, for what cannot be shown.
     """
 
     def __call__(self, trace: Any, tokens: Any = None, *, picture: str = "heads", **asked: Any) -> "PictureWidget":
-        """Show every head's map, one of them large; or another `picture` of a trace, such as "spans"."""
+        """Show every head's map, one of them large, or another `picture` of a trace, such as "spans"."""
         return _of_trace(picture, trace, tokens, asked)
 
     def __getattr__(self, name: str) -> "Callable[..., PictureWidget]":
-        """Return the function that shows the picture of that name."""
+        """Return the function that shows the picture with this name."""
         if name.startswith("_") or name not in pictures():
             raise AttributeError(f"attnviz.show has no {name!r}; it has {', '.join(self.__dir__())}.")
         return _function_for(name)
 
     def __dir__(self) -> list[str]:
-        """List the names of all pictures, for an editor that completes them."""
+        """Return the names of all pictures, for completion in an editor."""
         return [name for name in pictures() if name != "heads"]
 
 
@@ -64,7 +62,7 @@ show = Show()
 
 
 def _function_for(name: str) -> "Callable[..., PictureWidget]":
-    """Return a function that shows a picture; it takes what the picture is drawn from, and fields of its view."""
+    """Return a function that shows a picture. It takes the picture's subject, and fields of its view."""
     one = picture(name)
     subject = inspect.signature(one.subject).parameters
     given = [each for each in subject.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
@@ -117,7 +115,7 @@ def _show(
 
 
 class StaticPicture:
-    """A picture in a cell that Python neither hears nor changes; `shown` is what it shows."""
+    """A picture in a cell that is not connected to Python; `shown` is the picture."""
 
     def __init__(self, shown: ShownPicture, height: int | None = None) -> None:
         self.shown = shown
@@ -125,11 +123,11 @@ class StaticPicture:
         self._may_grow = height is None
 
     def __repr__(self) -> str:
-        """Name the picture and what it shows."""
+        """Return the name of the picture and what it shows."""
         return f"<{type(self).__name__} {self.shown}>"
 
     def to_html(self, path: str | Path, *, title: str = "") -> Path:
-        """Write it as one HTML file; see `ShownPicture.to_html`."""
+        """Write the picture as one HTML file; see `ShownPicture.to_html`."""
         return self.shown.to_html(path, title=title)
 
     def _repr_html_(self) -> str:

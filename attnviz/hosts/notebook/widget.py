@@ -1,4 +1,4 @@
-"""A picture as a Jupyter widget: Python reads the view in the browser, and the browser shows a view set in Python."""
+"""A picture as a Jupyter widget: Python reads the view in the browser, and the browser follows a view set in Python."""
 
 import json
 from functools import cache
@@ -28,11 +28,11 @@ _SITE = ("kind", "layer", "head", "pins")
 
 
 class PictureWidget(anywidget.AnyWidget):
-    """A picture in a cell.
+    """A picture in a notebook cell.
 
-    `view` is what is chosen on it, a dictionary of its fields: read it, set it (fields that are left out stay as they
-    are), `observe(f, "view")`, or `traitlets.link` two of them. `theme` is "auto", which follows the notebook, "light"
-    or "dark"; `height` is in pixels, None for the picture's own. `shown` is what it shows.
+    `view` is the visitor's choice, a dictionary of fields. You can read it, set it (fields that are not given keep
+    their values), `observe(f, "view")`, or connect two pictures with `traitlets.link`. `theme` is "auto", which follows
+    the notebook, "light" or "dark"; `height` is in pixels, None for the picture's own. `shown` is the picture.
     """
 
     view = traitlets.Dict()
@@ -54,15 +54,15 @@ class PictureWidget(anywidget.AnyWidget):
         self.on_msg(self._say_here)
 
     def __repr__(self) -> str:
-        """Name the picture and what it shows; anywidget's own repr writes its script."""
+        """Return the name of the picture and what it shows; anywidget's own repr would print its script."""
         return f"<{type(self).__name__} {self.shown}>"
 
     def to_html(self, path: str | Path, *, title: str = "") -> Path:
-        """Write it, as it is now, as one HTML file; see `ShownPicture.to_html`."""
+        """Write the picture in its current state as one HTML file; see `ShownPicture.to_html`."""
         return self.shown.to_html(path, title=title)
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take what the browser sends; `ipywidgets` calls it."""
+        """Adopt what the browser sent; called by `ipywidgets`."""
         super().set_state(sync_data)
         if "_told" in sync_data:
             self.shown = self.shown.with_view(self._told)
@@ -70,7 +70,7 @@ class PictureWidget(anywidget.AnyWidget):
 
     @property
     def head(self) -> Head:
-        """Kind, layer and head in focus, as `("cross", 2, 5)`; set it to look at another."""
+        """Kind, layer and head in focus, such as `("cross", 2, 5)`; set it to show another head."""
         return self._field("kind"), self._field("layer"), self._field("head")
 
     @head.setter
@@ -81,7 +81,7 @@ class PictureWidget(anywidget.AnyWidget):
 
     @property
     def row(self) -> int | None:
-        """The pinned row, a position among the queries; None without one."""
+        """The pinned row, as an index of the queries; None if no row is pinned."""
         return self._field("row")
 
     @row.setter
@@ -90,7 +90,7 @@ class PictureWidget(anywidget.AnyWidget):
 
     @property
     def pins(self) -> tuple[Head, ...]:
-        """The heads kept beside the one in focus."""
+        """The pinned heads, shown beside the head in focus."""
         return self._field("pins")
 
     @pins.setter
@@ -98,9 +98,9 @@ class PictureWidget(anywidget.AnyWidget):
         self._set_fields(pins=pins)
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        """Show the caption, and the picture, whose script takes the caption away once it draws.
+        """Display the caption and the picture; the picture's script removes the caption when it draws.
 
-        Where no widget is drawn, as in a page of nbconvert's without a network, the caption stays.
+        If no widget is drawn, as on an nbconvert page without a network, the caption stays.
         """
         from IPython.display import display
 
@@ -114,7 +114,7 @@ class PictureWidget(anywidget.AnyWidget):
         return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """Add a text for places where no widget is drawn, such as GitHub."""
+        """Add a text for places that draw no widget, such as GitHub."""
         made = super()._repr_mimebundle_(**kwargs)
         if made is not None:
             made[0]["text/html"] = self._caption()
@@ -134,13 +134,13 @@ class PictureWidget(anywidget.AnyWidget):
 
     @traitlets.validate("view")
     def _read_view(self, proposal: Any) -> dict[str, Any]:
-        """Let the shown picture follow a view that is set in Python. Raises ValueError for one that cannot be shown."""
+        """Apply a view that was set in Python. Raise ValueError for a view that cannot be shown."""
         if proposal["value"] != self.shown.view:
             self.shown = self.shown.with_fields(**proposal["value"])
         return self.shown.view
 
     def _answer(self, change: Any) -> None:
-        """Send the browser what it does not have: the view, where Python set it, and numbers that this view needs."""
+        """Send the browser what it lacks: the view if Python set it, and the data that this view needs."""
         changed = {name for name, value in change.new.items() if change.old.get(name) != value}
         is_told = all(self._told.get(name) == change.new[name] for name in changed)
         with self.hold_sync():
@@ -161,9 +161,9 @@ def _without_view(payload: Payload) -> Payload:
 
 @cache
 def cell_module(widget: Widget) -> str:
-    """Return the module whose default export draws a widget in a cell.
+    """Return the JavaScript module whose default export draws a widget in a cell.
 
-    Its styles go along with its element, into a shadow root: what anywidget calls `_css` would style the whole page.
+    The styles are put into the widget's shadow root, because anywidget's `_css` would apply to the whole page.
     """
     made = source(widget)
     host = join_modules(PACKAGE / "kit" / "js" / "hosts" / "notebook.js")

@@ -1,4 +1,6 @@
-"""The parts of the welcome page: an introduction, a first step, a live example in words and one picture, the pages."""
+"""The parts of the welcome page: an introduction, the first lesson, an example in words and as a picture, and
+the pages.
+"""
 
 import html
 
@@ -33,7 +35,7 @@ _PAGES = (
 
 
 def intro() -> None:
-    """Say in one sentence what this is, and offer the first lesson."""
+    """Say in one sentence what attnviz is, and offer the first lesson."""
     with st.container(key="welcome-intro"):
         st.markdown("#### See what every attention head does")
         st.markdown("attnviz runs a Transformer on your sentence and shows what each attention head looks at.")
@@ -44,7 +46,7 @@ def intro() -> None:
 
 
 def story(trace) -> None:
-    """Tell the run of the sentence above, with its own numbers."""
+    """Describe in words the run of the sentence above, with its actual values."""
     kinds = {3: "three kinds of attention", 2: "two kinds of attention"}.get(len(trace.kinds))
     of_kinds = f" for each of {term(kinds)}" if kinds else ""
     maps = "attention maps" if _count(trace) > 1 else "attention map"
@@ -58,12 +60,12 @@ def story(trace) -> None:
 
 
 def _count(trace) -> int:
-    """Count the maps of all kinds."""
+    """Return the number of maps of all kinds."""
     return sum(layers * heads for layers, heads in map(trace.shape, trace.kinds))
 
 
 def _what_happened(trace) -> str:
-    """Return the sentence on what the model read, and what it wrote, if it writes."""
+    """Return a sentence about what the model read and, if it writes, what it wrote."""
     read, written = trace.sentences[0].src, trace.sentences[0].tgt
     if not written:
         return f"<b>{_quote(trace.src_text)}</b> ({len(read)} tokens), all of it at once."
@@ -79,20 +81,20 @@ def _what_happened(trace) -> str:
 
 
 def pages() -> None:
-    """Draw a link to each page, with what can be done there."""
+    """Draw a link to each page, with a description."""
     with st.container(border=True, key="ways"):
         for page, label in _PAGES:
             layout.page_link(page, label)
 
 
 def model_drawing(request: Request) -> None:
-    """Draw the model that has just run, as the paper draws it."""
+    """Draw the model that ran, in the style of the Transformer paper."""
     with st.container(key="welcome-drawing"):
         sheet.draw(Pictured("", request, view=HeadsState(**request.entry.start)), key="model-drawing")
 
 
 def live_example(trace, entry: Entry) -> None:
-    """Draw one head of the sentence above, as the Heads page starts with it."""
+    """Draw the map of one head for the sentence above, the head with which the page Heads starts."""
     start = HeadsState(**entry.start)
     kind = start.kind if start.kind in trace.kinds else trace.kinds[0]
     theme = st.context.theme.type or "light"
@@ -110,6 +112,6 @@ def live_example(trace, entry: Entry) -> None:
 
 
 def _quote(text: str) -> str:
-    """Quote a sentence in running text, cut to `QUOTED` characters: the page must stay in sight."""
+    """Return a sentence to quote in running text, truncated to `QUOTED` characters so that the page stays short."""
     shown = display(text)
     return html.escape(shown if len(shown) <= QUOTED else shown[:QUOTED].rstrip() + " …")

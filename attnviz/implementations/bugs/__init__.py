@@ -1,1 +1,1 @@
-"""The cabinet of bugs: attention written wrong on purpose, and what notices each bug."""
+"""The cabinet of bugs: attention implementations with a deliberate bug, and the test that detects each."""

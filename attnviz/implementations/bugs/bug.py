@@ -1,4 +1,4 @@
-"""A bug of the cabinet: a wrong step in the place of a right one, its sources, and the test that catches it."""
+"""A bug in the cabinet: a wrong step that replaces a correct one, its source code, and the test that catches it."""
 
 import inspect
 import textwrap
@@ -17,12 +17,12 @@ Catch = Callable[[Attention, SiteInputs], bool]
 
 @dataclass(frozen=True)
 class Bug:
-    """One bug: `wrong` replaces the step of this name; `step` is "" for the bug that needs two threads.
+    """One bug: `wrong` replaces the step named `step`, which is "" for the bug that needs two threads.
 
-    With `ablates` a head is switched off, once correctly and once with the bug. `unnoticed` explains why a shape check
-    or a quick look misses the bug, or where the bug shows. `own_inputs` makes inputs of its own if the model's sizes
-    would hide the bug. `lacks` explains why a site cannot have the bug; "" if it can. `needs_cache` marks a bug that
-    shows only where a new token runs on a cache.
+    If `ablates`, a head is switched off, once correctly and once with the bug. `unnoticed` explains why a shape check
+    or a quick look misses the bug, or where the bug shows. `own_inputs` makes special inputs if the model's sizes would
+    hide the bug. `lacks` explains why a site cannot have the bug; "" if it can. `needs_cache` is True for a bug that
+    shows only when a new token runs on a cache.
     """
 
     title: str
@@ -39,34 +39,34 @@ class Bug:
 
     @property
     def steps(self) -> AttentionSteps:
-        """The right steps with the wrong one in its place."""
+        """The correct steps, with the wrong step in place of its counterpart."""
         return replace(RIGHT, **{self.step: self.wrong}) if self.step else RIGHT
 
     def attention(self, inputs: SiteInputs) -> Attention:
-        """Make the attention with this bug, on a site's weights."""
+        """Return an attention function with this bug, for a site's weights."""
         if not self.step:
             return kept_map(inputs.weights)
         return SteppedAttention(inputs.weights, self.steps, inputs.dropout, inputs.off)
 
     def prepare(self, inputs: SiteInputs, head: int) -> SiteInputs:
-        """Switch the head off in a site's inputs if the bug is about switching one off."""
+        """Switch the head off in a site's inputs, if the bug concerns switching off heads."""
         return replace(inputs, off=head) if self.ablates else inputs
 
     @property
     def test_inputs(self) -> SiteInputs:
-        """The inputs of its test."""
+        """The inputs of the bug's test."""
         return self.prepare((self.own_inputs or odd_sized_inputs)(), head=1)
 
     @property
     def sources(self) -> tuple[str, str]:
-        """The wrong code and the right code."""
+        """The source code of the wrong and of the correct step."""
         if not self.step:
             return _source_of(KeptMap.forward), _source_of(SteppedAttention.__call__)
         return inspect.getsource(self.wrong), inspect.getsource(getattr(steps, self.step))
 
     @property
     def test_source(self) -> str:
-        """The source of the test that catches it."""
+        """The source code of the test that catches the bug."""
         return inspect.getsource(self.catch)
 
 
@@ -75,5 +75,5 @@ def _source_of(method: Callable) -> str:
 
 
 def right_attention(inputs: SiteInputs) -> Attention:
-    """Make the attention without a bug, on a site's weights."""
+    """Return a correct attention function, for a site's weights."""
     return SteppedAttention(inputs.weights, RIGHT, inputs.dropout, inputs.off)

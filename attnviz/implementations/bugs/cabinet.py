@@ -1,4 +1,6 @@
-"""The cabinet: every bug with its description, whether it raises or stays silent, and the test that catches it."""
+"""The cabinet of bugs: each bug's description, whether it raises an error or stays silent, and the test that
+catches it.
+"""
 
 from collections.abc import Mapping
 
@@ -57,7 +59,7 @@ def two_visitors_see_their_own(attend: Attention, inputs: SiteInputs) -> bool:
 
 
 def map_of(attend: Attention, inputs: SiteInputs) -> Tensor:
-    """Call an attention for its weights. Raises ValueError if it returns none."""
+    """Return the weights of an attention function. Raise ValueError if it returns none."""
     attn = attend(*inputs.call)[1]
     if attn is None:
         raise ValueError("This attention returns no weights.")

@@ -1,4 +1,4 @@
-"""A bug that needs two visitors: weights kept on a module that they share. It runs with two real threads."""
+"""A bug that needs two visitors: weights stored on a module that they share, shown with two real threads."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,20 +16,20 @@ DRAWING = 2e-3  # seconds between running a module and reading its map: a page d
 
 
 class KeptMap:
-    """A module that leaves its weights on itself, as seeds 000, 002 and 003 do."""
+    """A module that stores its weights as an attribute, as seeds 000, 002 and 003 do."""
 
     def __init__(self, weights: SiteWeights) -> None:
         self.attention = SteppedAttention(weights)
         self.attn: Tensor | None = None
 
     def forward(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Compute the output alone; the weights are left in `attn`."""
+        """Return only the output; the weights are stored in `attn`."""
         output, self.attn = self.attention(input_, memory, mask)
         return output
 
 
 def kept_map(weights: SiteWeights) -> Attention:
-    """Make an attention of a shared module whose weights are read after the call."""
+    """Return an attention function of a shared module whose weights are read after the call."""
     module = KeptMap(weights)
 
     def attend(input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
@@ -42,8 +42,8 @@ def kept_map(weights: SiteWeights) -> Attention:
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """The maps that two visitors saw: their number, the number of foreign ones, and an example of such a pair
-    `(own, shown)`, or None.
+    """The maps that two visitors saw: how many, how many of them belonged to the other visitor, and an example
+    of such a pair `(own, shown)`, or None.
     """
 
     maps: int
@@ -52,7 +52,7 @@ class Visits:
 
 
 def two_visitors(attend: Attention, inputs: Sequence[Tensor], *, rounds: int = 20) -> Visits:
-    """Attend to `inputs` `(1, length, d_model)` in two threads, one each, at the same moment, `rounds` times."""
+    """Run the `inputs` `(1, length, d_model)` at the same moment in one thread each, `rounds` times."""
     alone = [_map_of(attend, x) for x in inputs]
     together = Barrier(len(inputs), timeout=30)
     with ThreadPoolExecutor(len(inputs)) as threads:

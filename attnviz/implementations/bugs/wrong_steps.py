@@ -1,4 +1,4 @@
-"""The wrong steps, as people write them. The cabinet names the step of `steps` that each replaces."""
+"""The wrong steps, as they occur in practice. The cabinet says which function of `steps` each replaces."""
 
 # ruff: noqa: D103 - the cabinet describes each and shows it beside the right step.
 

@@ -1,4 +1,4 @@
-"""Colours, captions, labels and tables that several features draw with.
+"""Colours, captions, labels and tables that several features use.
 
-They take numbers and return HTML or a Plotly figure. They know no feature and no page.
+The functions take values and return HTML or a Plotly figure. They may import no feature and no page.
 """

@@ -1,6 +1,6 @@
 """The caption below every saved picture: its sentence, head and model.
 
-A saved picture has no page and top bar around it that would tell.
+A saved picture needs a caption, because it has no page around it that names them.
 """
 
 from dataclasses import dataclass
@@ -16,21 +16,23 @@ LONGEST = 600  # characters of a sentence: a caption shows three lines of it at 
 
 @dataclass(frozen=True)
 class Caption:
-    """A caption: the text and its translation, the model, and kind, layer and head if the picture is of one."""
+    """A caption: the text with its translation, the model, and kind, layer and head if the picture shows a
+    single head.
+    """
 
     sentence: str
     model: str
     site: str = ""
 
     def lines(self) -> list[str]:
-        """Split the caption into lines: the sentence, and below it the rest."""
+        """Return the caption as lines: the sentence, then the rest."""
         return [line for line in (self.sentence, " · ".join(filter(None, (self.site, self.model)))) if line]
 
 
 def sentence(trace: "TraceLike", *, written: str | None = None, item: int = 0) -> str:
-    """Join a run's text and its translation, safe to show; `written` replaces the target if the output is another text.
+    """Return a run's text and its translation, as displayable text.
 
-    Bare weights have no text: their tokens stand apart.
+    `written` replaces the target if the output is another text. Bare weights have no text, so their tokens are listed.
     """
     own = trace.sentences[item]
     texts = [own.src_text, own.tgt_text if written is None else written]

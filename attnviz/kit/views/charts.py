@@ -1,4 +1,4 @@
-"""Charts of the Anatomy and Implementations pages: agreement, cost, spectrum, histograms."""
+"""Charts of the pages Anatomy and Implementations: agreement, cost, spectrum, histograms."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,10 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash")
 def agreement_figure(
     grids: Mapping[str, pd.DataFrame], titles: Mapping[str, str], *, theme: str = "light"
 ) -> go.Figure:
-    """Draw max |Δ| between each pair of ways, a square for each entry of `grids`; `titles` are the ways' names."""
+    """Draw max |Δ| between each pair of implementations, a square for each entry of `grids`.
+
+    `titles` are the names of the implementations.
+    """
     look = colour.theme(theme)
     figure = make_subplots(1, len(grids), subplot_titles=list(grids), shared_yaxes=True, horizontal_spacing=0.03)
     for column, grid in enumerate(grids.values(), start=1):
@@ -55,7 +58,10 @@ def agreement_figure(
 
 
 def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = "light") -> go.Figure:
-    """Draw time and peak memory over the length: columns way, length, seconds, nbytes; both axes logarithmic."""
+    """Draw time and peak memory against length, both axes logarithmic.
+
+    `table` has the columns way, length, seconds, nbytes.
+    """
     look = colour.theme(theme)
     figure = make_subplots(1, 2, subplot_titles=["milliseconds per pass", "peak memory, MB"], horizontal_spacing=0.08)
     for place, way in enumerate(dict.fromkeys(table["way"])):
@@ -84,7 +90,7 @@ def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = 
 
 
 def spectrum_figure(spectrum: Sequence[float], d_model: int, *, theme: str = "light") -> go.Figure:
-    """Draw the singular values of a head's form as bars, largest first."""
+    """Draw the singular values of a head's bilinear form as bars, largest first."""
     look = colour.theme(theme)
     bars = go.Bar(
         x=list(range(len(spectrum))),
@@ -105,8 +111,10 @@ Histograms = Mapping[str, Mapping[str, np.ndarray]]
 
 
 def histogram_figure(counted: Histograms, *, title: str, theme: str = "light") -> go.Figure:
-    """Draw a column for each count, its groups one below the other with one axis, so that their widths can be
-    compared; shares of all numbers.
+    """Draw a column of histograms for each entry of `counted`.
+
+    The groups of a column are stacked and share one axis, so that their widths can be compared. Bars are shares of all
+    values.
     """
     look = colour.theme(theme)
     names = list(dict.fromkeys(name for groups in counted.values() for name in groups))
@@ -140,7 +148,7 @@ def histogram_figure(counted: Histograms, *, title: str, theme: str = "light") -
 
 
 def histogram_table(counted: Histograms) -> pd.DataFrame:
-    """Make a table of the bars: the count, the group, from and to, and the share of the group's numbers."""
+    """Return the bars as a table: the entry, the group, the edges from and to, and the share of the group's values."""
     parts = [
         pd.DataFrame({"of": what, "group": name, "from": edges[:-1], "to": edges[1:], "share": shares})
         for what, groups in counted.items()
@@ -150,7 +158,7 @@ def histogram_table(counted: Histograms) -> pd.DataFrame:
 
 
 def _shares(groups: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Compute edges that all groups share, and the share of each group's numbers between them."""
+    """Compute bin edges that all groups share, and the share of each group's values in each bin."""
     everything = np.concatenate([values[np.isfinite(values)] for values in groups.values()])
     edges = np.linspace(everything.min(), everything.max() + 1e-9, 61)
     counts = {name: np.histogram(values, edges)[0] for name, values in groups.items()}

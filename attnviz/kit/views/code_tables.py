@@ -1,4 +1,4 @@
-"""Code and shapes as HTML tables: two sources side by side, a changed one, cells of memory. All text is escaped."""
+"""HTML tables of code and shapes: two sources side by side, a diff, cells of memory. All text is escaped."""
 
 import difflib
 import html
@@ -10,7 +10,7 @@ from attnviz.kit.views import colour
 
 
 def source_diff(one: str, other: str, titles: tuple[str, str]) -> str:
-    """Show two sources side by side; lines that differ are marked with a colour and with − and +."""
+    """Return two sources side by side; lines that differ are coloured and marked with − and +."""
     left, right = one.splitlines(), other.splitlines()
     rows = []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
@@ -22,7 +22,7 @@ def source_diff(one: str, other: str, titles: tuple[str, str]) -> str:
 
 
 def code_change(wrong: str, right: str) -> str:
-    """Show one source below the other: lines of `wrong` that differ with −, those of `right` in their place with +."""
+    """Return a unified diff: lines only in `wrong` are marked with −, lines only in `right` with +."""
     before, after = wrong.splitlines(), right.splitlines()
     rows = []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -35,18 +35,18 @@ def code_change(wrong: str, right: str) -> str:
 
 
 def text_rows(rows: Mapping[str, str]) -> str:
-    """Make a table with a name and a sentence on each line."""
+    """Return a table with a name and a sentence in each line."""
     body = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
     return f"<div class='number-rows text'><table>{''.join(body)}</table></div>"
 
 
 def small_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Make a table of a few lines; numbers from the third column on."""
+    """Return a table of a few lines, with numbers from the third column on."""
     return _rows(map(html.escape, heads), rows, "lines")
 
 
 def word_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Make a table of a few lines of HTML, which may hold terms."""
+    """Return a table of a few lines; its headings are HTML, which may contain terms."""
     return _rows(heads, rows, "lines left")
 
 
@@ -57,7 +57,7 @@ def _rows(heads: Iterable[str], rows: Sequence[Sequence[str]], kind: str) -> str
 
 
 def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
-    """Make a table with a row of numbers for each name."""
+    """Return a table with a row of numbers for each name."""
     body = (
         f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{number:,}</td>" for number in numbers) + "</tr>"
         for name, numbers in rows.items()
@@ -66,8 +66,10 @@ def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
 
 
 def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *, theme: str = "light") -> str:
-    """Draw the cells of a small tensor of two or three axes: the number itself, and below it its place in
-    memory; then memory itself as one row. Shades follow the place, so that order in memory is seen as order of colours.
+    """Draw the elements of a small tensor with two or three dimensions, each with its position in memory, and
+    then memory as one row.
+
+    The shade of a cell follows its position, so that the memory order is visible as an order of colours.
     """
     look = colour.theme(theme)
     blocks = numbers[None] if numbers.ndim == 2 else numbers
@@ -89,7 +91,7 @@ def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *
 
 
 def memory_card(code: str, note: str, cells: str) -> str:
-    """Show a tensor's line of code and a note above its cells, which are HTML of `memory_cells`."""
+    """Return a tensor's line of code and a note, above its cells from `memory_cells`."""
     return f"<section><code>{html.escape(code)}</code><p>{html.escape(note)}</p>{cells}</section>"
 
 

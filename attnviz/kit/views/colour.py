@@ -1,8 +1,8 @@
-"""The colours of weights: one sequential and one diverging scale, each for light and dark, as 256 RGB entries.
+"""Colour scales for weights: a sequential and a diverging scale, each for light and dark, with 256 RGB entries.
 
 A scale is a smooth curve through four colours in OKLab (Björn Ottosson, "A perceptual color space for image
-processing", 2020), walked in steps of equal perceived difference. Lightness runs one way only, so that the order of
-values survives a grey print and every kind of colour blindness. Value 0 has the colour of the page's own panel.
+processing", 2020), in steps of equal perceived difference. Lightness is monotonic, so that the order of values is
+visible in grey print and with every kind of colour blindness. Value 0 has the colour of the page's panel.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear red, green and blue
 
 
 def oklab(rgb: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
-    """Convert sRGB, 0 to 255, to OKLab: lightness 0 to 1, and green to red, and blue to yellow, both around 0."""
+    """Convert sRGB, 0 to 255, to OKLab: lightness from 0 to 1, and the axes green–red and blue–yellow around 0."""
     return np.cbrt(_linear(rgb) @ _TO_CONE.T) @ _TO_LAB.T
 
 
@@ -43,25 +43,25 @@ def _linear(rgb: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
 
 
 def contrast(one: Rgb, other: Rgb) -> float:
-    """Compute the contrast ratio of two colours, 1 to 21 (WCAG 2.2); small letters need 4.5."""
+    """Compute the contrast ratio of two colours, 1 to 21 (WCAG 2.2); small text needs 4.5."""
     low, high = sorted(float(_linear(np.array(rgb)) @ _LUMINANCE) for rgb in (one, other))
     return (high + 0.05) / (low + 0.05)
 
 
 def ink_on(rgb: Rgb) -> str:
-    """Choose black or white, the one with more contrast to a colour: 4.5 or more for any."""
+    """Return black or white, whichever has more contrast with a colour; the contrast is always at least 4.5."""
     is_black = contrast(rgb, (0, 0, 0)) >= contrast(rgb, (255, 255, 255))
     return "#000000" if is_black else "#ffffff"
 
 
 def srgb(lab: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
-    """Convert OKLab to sRGB, 0 to 255; below 0 or above 255 for a colour that no screen shows."""
+    """Convert OKLab to sRGB, 0 to 255; values outside this range are colours that no screen can show."""
     linear = (np.asarray(lab) @ np.linalg.inv(_TO_LAB).T) ** 3 @ np.linalg.inv(_TO_CONE).T
     return 255 * np.where(linear <= 0.0031308, linear * 12.92, 1.055 * np.abs(linear) ** (1 / 2.4) - 0.055)
 
 
 def sequential_scale(knots: tuple[str, str, str, str], entries: int = ENTRIES) -> Scale:
-    """Make a scale through four colours such as "#1f115e", the first for 0, in steps of equal difference in OKLab."""
+    """Make a colour scale through four colours such as "#1f115e", the first for 0, in steps of equal OKLab distance."""
     curve = _interpolate(oklab(np.array([_parse_hex(knot) for knot in knots])), np.linspace(0, 1, 4001))
     walked = np.concatenate([[0], np.linalg.norm(np.diff(curve, axis=0), axis=1).cumsum()])
     steps = np.linspace(0, walked[-1], entries)
@@ -70,12 +70,12 @@ def sequential_scale(knots: tuple[str, str, str, str], entries: int = ENTRIES) -
 
 
 def diverging_scale(below: tuple[str, str, str, str], above: tuple[str, str, str, str]) -> Scale:
-    """Make a scale of two sequential ones that share their first colour in the middle."""
+    """Make a scale from two sequential scales that share their first colour in the middle."""
     return sequential_scale(below, ENTRIES // 2)[::-1] + sequential_scale(above, ENTRIES // 2)
 
 
 def plotly_scale(scale: Scale) -> list[list[float | str]]:
-    """Convert a scale for Plotly: every fifth entry and the middle, between which it interpolates."""
+    """Convert a scale to Plotly's format: every fifth entry and the middle, between which Plotly interpolates."""
     last = len(scale) - 1
     stops = sorted({*range(0, last + 1, 5), last // 2, last // 2 + 1, last})
     return [[at / last, "#{:02x}{:02x}{:02x}".format(*scale[at])] for at in stops]
@@ -86,7 +86,7 @@ def _parse_hex(colour: str) -> Rgb:
 
 
 def _interpolate(knots: Float[np.ndarray, "4 3"], at: Float[np.ndarray, " steps"]) -> Float[np.ndarray, "steps 3"]:
-    """Interpolate the four knots at 0, 1/3, 2/3 and 1 by a cubic (Lagrange)."""
+    """Interpolate four knots at 0, 1/3, 2/3 and 1 with a cubic (Lagrange)."""
     places = np.arange(4) / 3
     weights = [
         np.prod([(at - other) / (place - other) for other in places if other != place], axis=0) for place in places
@@ -108,7 +108,7 @@ DIVERGING_DARK = diverging_scale(
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a figure: background, text, quiet text, lines, accent, and the two scales."""
+    """The colours of a figure: background, text, muted text, lines, accent, and the two scales."""
 
     panel: str
     text: str
@@ -126,7 +126,7 @@ _THEMES = {
 
 
 def theme(name: str) -> Theme:
-    """Look up the colours of "light" or "dark". Raises ValueError for any other name."""
+    """Return the colours of "light" or "dark". Raise ValueError for any other name."""
     if name not in _THEMES:
         raise ValueError(f"theme is 'light' or 'dark', not {name!r}.")
     return _THEMES[name]

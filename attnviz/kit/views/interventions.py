@@ -1,4 +1,4 @@
-"""Interventions in the words of the pages: on chips, in captions, in a verdict."""
+"""Words for interventions, as used on chips, in captions and in verdicts."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ _TOUCHED = (
 
 
 def describe_change(each: "Intervention") -> str:
-    """Describe an intervention, safe to show: “cross L1 H2 H5 off”."""
+    """Return an intervention in displayable words: “cross L1 H2 H5 off”."""
     if each.where not in KINDS:
         return display(str(each))
     at = "" if each.positions is None else f" at {_join_places(each.positions)}"
@@ -35,15 +35,15 @@ def describe_change(each: "Intervention") -> str:
 
 
 def changed_head_note(interventions: "Sequence[Intervention]", site: tuple[str, int, int]) -> str:
-    """Explain that a head's scores and weights are shown before the head itself is changed; "" for an unchanged head,
-    whose inputs alone may differ.
+    """Return a note that a head's scores and weights are shown as they were before the intervention on it; ""
+    if there is no intervention on this head, even if its inputs differ.
     """
     done = describe_changes([each for each in interventions if _acts_on(each, *site)])
     return _TOUCHED.format(done=done) if done else ""
 
 
 def describe_changes(interventions: "Sequence[Intervention]") -> str:
-    """Describe several interventions, one after another; "" for none."""
+    """Return several interventions in words, separated by semicolons; "" for none."""
     return "; ".join(map(describe_change, interventions))
 
 

@@ -1,4 +1,4 @@
-"""Texts of pictures of a map: titles, axis titles, and tokens made safe for Plotly."""
+"""Texts for pictures of a map: titles, axis titles, and tokens escaped for Plotly."""
 
 import html
 from dataclasses import dataclass
@@ -12,7 +12,9 @@ MEASURES = {"weight": "weight", "norm": "‖α f(x)‖", "share": "share of the 
 
 @dataclass(frozen=True)
 class KindWords:
-    """One kind of attention in words: its name, the question that a row answers, both axes, its name on a tab."""
+    """Words for an attention kind: its name, the question that a row answers, the names of both axes, and its
+    name on a tab.
+    """
 
     name: str
     question: str
@@ -48,18 +50,18 @@ def escape_for_plotly(text: str) -> str:
 
 
 def hover_name(text: str, more: str = "") -> str:
-    """Write a label for a note on hover, with `more` behind it, and piece and id of its tokens if it knows them."""
+    """Return a label for a tooltip, followed by `more`, and by the piece and id of its tokens if known."""
     said, entry = escape_for_plotly(f"{text}{more}"), entry_of(text)
     return f"{said}<br><span style='font-size:10px'>{escape_for_plotly(entry)}</span>" if entry else said
 
 
 def shorten(text: str, limit: int = MAX_LABEL) -> str:
-    """Shorten a text to `limit` characters, the last one "…" if some are missing."""
+    """Truncate a text to `limit` characters, with "…" as the last one if any are missing."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def head_name(layer: int | str, head: int | str) -> str:
-    """Name a head, `L2 H5`, or a mean of heads or layers."""
+    """Return the name of a head, such as `L2 H5`, or of a mean over heads or layers."""
     if layer == "mean" and head == "mean":
         return "mean of all layers and heads"
     if head == "mean":
@@ -68,14 +70,14 @@ def head_name(layer: int | str, head: int | str) -> str:
 
 
 def map_title(kind: str, layer: int | str, head: int | str) -> str:
-    """Write a map's title: "Cross-attention, L2 H5: which source token each step looks at"."""
+    """Return a map's title, such as "Cross-attention, L2 H5: which source token each step looks at"."""
     return f"{KINDS[kind].name}, {head_name(layer, head)}: {KINDS[kind].question}"
 
 
 def ticks(labels: list[str], *, most: int = MAX_TICKS) -> dict[str, list]:
-    """Make Plotly's tickvals and ticktext for integer positions, thinned to at most `most` labels.
+    """Return Plotly's tickvals and ticktext for integer positions, thinned out to at most `most` labels.
 
-    Positions, not the labels themselves, are the axis: equal tokens would fall on one place.
+    The axis has positions and not the labels themselves, because equal tokens would share one position.
     """
     places = list(range(0, len(labels), -(-len(labels) // most) or 1))
     return {"tickvals": places, "ticktext": [escape_for_plotly(shorten(labels[at])) for at in places]}

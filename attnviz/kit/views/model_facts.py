@@ -1,4 +1,4 @@
-"""Facts of a model as HTML, a list under each heading. A card's text is never markup here."""
+"""Facts about a model as HTML, a list under each heading. The text of a model card is always escaped."""
 
 import html
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from attnviz.models.facts import Section
 
 
 def facts_html(sections: Iterable[Section]) -> str:
-    """Make the sections, each a heading and its facts."""
+    """Return the sections as HTML, each with a heading and its facts."""
     return "".join(f"<section><h3>{html.escape(one.title)}</h3><dl>{_facts(one)}</dl></section>" for one in sections)
 
 

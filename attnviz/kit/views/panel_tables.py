@@ -1,4 +1,4 @@
-"""Maps side by side as HTML tables, for where no script of Plotly's is: the same panels as `panels_figure` draws."""
+"""Maps side by side as HTML tables, for places without Plotly's script: the same panels that `panels_figure` draws."""
 
 import html
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ MOST_WRITTEN = 14  # columns whose cells have room for their number
 
 
 def panel_tables(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> str:
-    """Draw maps of the same tokens; styles colour a cell by its `--share` of the largest number, from -1 to 1."""
+    """Draw maps of the same tokens. Style sheets colour a cell by its `--share` of the largest value, from -1 to 1."""
     return map_tables([(panel.title, _cells(panel)) for panel in panels], rows, cols)
 
 
 def map_tables(maps: Sequence[tuple[str, Sequence[Sequence[str]]]], rows: Sequence[str], cols: Sequence[str]) -> str:
-    """Put maps of the same rows and columns side by side; each is a title and lines of `cell`."""
+    """Return maps with the same rows and columns side by side; each is a title and lines of `cell`."""
     return f"<div class='maps' tabindex=0>{''.join(_map(*one, rows, cols) for one in maps)}</div>"
 
 
 def cell(share: float, exact: str, written: str) -> str:
-    """Draw a cell in the shade of its share, from -1 to 1; `exact` is what it says under the pointer."""
+    """Return a cell with the shade of its share, from -1 to 1; `exact` is its tooltip."""
     return f"<td style='--share:{share:.3f}' title='{html.escape(exact)}'>{html.escape(written)}</td>"
 
 

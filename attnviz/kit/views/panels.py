@@ -1,4 +1,4 @@
-"""Several maps side by side with one row axis: a map, another one, and their difference."""
+"""Several maps side by side that share the row axis, for example a map, another one, and their difference."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ DOWN = "← {}"  # an axis title is turned by a quarter: on screen this arrow po
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One map `(rows, cols)`: "weights" are coloured from 0 to 1, "signed" numbers on the diverging scale around 0."""
+    """One map `(rows, cols)`: "weights" are coloured from 0 to 1, "signed" values on the diverging scale around 0."""
 
     title: str
     z: np.ndarray
@@ -31,9 +31,10 @@ class Panel:
 def panels_figure(
     panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str], *, title: str, theme: str = "light"
 ) -> go.Figure:
-    """Draw maps of the same tokens, with exact values on hover; NaN cells are crossed, and the title says so.
+    """Draw maps of the same tokens, with exact values in tooltips.
 
-    `rows` and `cols` are texts to show, escaped here. Raises ValueError for an unknown theme.
+    NaN cells are crossed, and the title says so. `rows` and `cols` are displayable texts, escaped here. Raise
+    ValueError for an unknown theme.
     """
     look = colour.theme(theme)
     figure = make_subplots(
@@ -61,8 +62,8 @@ def panels_figure(
 
 
 def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> pd.DataFrame:
-    """Make a table with a line for each cell: its row and key with their places from 0, each panel's number, and piece
-    and id of row and key, where they are known.
+    """Return a table with one row per cell: its row and key with their positions from 0, the value in each
+    panel, and, if known, the piece and id of row and key.
     """
     cells = pd.DataFrame(
         {
@@ -80,7 +81,7 @@ def panels_table(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[st
 
 
 def style_figure(figure: go.Figure, title: str, look: colour.Theme) -> go.Figure:
-    """Give a figure the page's colours and letters, and room for a title of two lines."""
+    """Give a figure the page's colours and fonts, and space for a title of two lines."""
     return figure.update_layout(
         title={"text": title, "font": {"size": 14}, "x": 0, "xref": "container", "xanchor": "left", "pad": {"l": 12}},
         font={"family": FONT, "size": 12, "color": look.text},
@@ -107,7 +108,7 @@ def _largest_magnitude(z: np.ndarray) -> float:
 
 
 def _not_numbers(panel: Panel, look: colour.Theme) -> go.Scatter:
-    """Draw a cross on each cell that is NaN: a blank one would look like a 0."""
+    """Draw a cross on each NaN cell, because a blank cell would look like 0."""
     rows, cols = np.nonzero(np.isnan(panel.z))
     return go.Scatter(
         x=cols,

@@ -1,4 +1,4 @@
-"""A figure as a file for a paper."""
+"""Saving a figure as a file for a paper."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +19,11 @@ _NEEDS = (
 def save(
     figure: "go.Figure", path: Path | str, *, width: int = 900, height: int | None = None, scale: float = 2.0
 ) -> Path:
-    """Write a figure as .svg, .png or .pdf, by the ending of `path`; the folder is made. Returns the path.
+    """Write a figure as .svg, .png or .pdf, depending on the extension of `path`; return the path.
 
-    `width` and `height` are in pixels, the height the figure's own where it is left out; a .png has `scale` pixels for
-    each. Raises ValueError with one sentence: for another ending, and where Plotly lacks what it writes with.
+    Folders are created. `width` and `height` are in pixels; by default the height is the figure's own. A .png has
+    `scale` times as many pixels. Raises ValueError with one sentence for another extension, and if Plotly's export
+    packages are missing.
     """
     target = Path(path)
     if target.suffix.lower() not in FORMATS:

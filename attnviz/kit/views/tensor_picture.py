@@ -1,4 +1,4 @@
-"""A whole tensor as one picture: heads and sentences as small multiples, the other two axes as rows and columns."""
+"""Picture of a whole tensor: heads and sentences as small multiples, the other two dimensions as rows and columns."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,9 +21,9 @@ GAP = 2  # cells between small multiples
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """Numbers `(batch, heads, rows, cols)`, the names of the last two axes, and a note on parts that are left out.
+    """Values `(batch, heads, rows, cols)`, the names of the last two dimensions, and a note on omitted parts.
 
-    Of rows and columns every `step`-th is drawn.
+    Only every `step`-th row and column is drawn.
     """
 
     numbers: np.ndarray
@@ -36,9 +36,10 @@ class Tiles:
 
 
 def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Tiles:
-    """Move "batch" and "heads" to the front. Too large a tensor keeps one head, then every n-th cell.
+    """Move the dimensions "batch" and "heads" to the front.
 
-    Raises ValueError for axes without "batch" or of another number than the tensor's.
+    A tensor that is too large is reduced to one head, and then to every n-th cell. Raise ValueError if "batch" is
+    missing, or if the number of names differs from the number of dimensions.
     """
     if "batch" not in axes or len(axes) != tensor.ndim:
         raise ValueError(f"A tensor of {tensor.ndim} axes needs {tensor.ndim} names, one of them 'batch', not {axes}.")
@@ -68,11 +69,11 @@ def tensor_picture(
     band: slice | None = None,
     tokens: Tokens | None = None,
 ) -> go.Figure:
-    """Draw one heatmap for all small multiples: sentences below each other, heads side by side.
+    """Draw one heatmap of all small multiples, with sentences as rows and heads as columns.
 
-    Without heads sentences are side by side. `weights` are coloured from 0 to 1, other numbers around 0; −∞ is blank.
-    `names` stand above the tiles in place of heads; `band` are rows of the first tile to outline. `tokens`, a list for
-    each sentence by the name of an axis, appear on hover if there are few enough cells.
+    Without heads, sentences are side by side. `weights` are coloured from 0 to 1, other values around 0; −∞ is blank.
+    `names` replace the head names above the tiles; `band` are rows of the first tile to outline. `tokens`, by dimension
+    name a list for each sentence, appear in tooltips if there are not too many cells.
     """
     look = colour.theme(theme)
     numbers = tiles.numbers if tiles.heads else tiles.numbers.transpose(1, 0, 2, 3)
@@ -121,7 +122,7 @@ def tensor_picture(
 
 
 def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lay tiles on one sheet with gaps of NaN, and for each cell (tile row, tile column, row, column)."""
+    """Arrange tiles on one sheet with gaps of NaN; also return (tile row, tile column, row, column) for each cell."""
     down, across, rows, cols = numbers.shape
     shape = (down * (rows + GAP) - GAP, across * (cols + GAP) - GAP)
     sheet, where = np.full(shape, np.nan, dtype=np.float32), np.zeros((*shape, 4), dtype=np.int16)
@@ -135,7 +136,7 @@ def _sheet(numbers: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hover_data(tiles: Tiles, where: np.ndarray, tokens: Tokens) -> dict[str, object]:
-    """Write the note on hover: sentence, head, row and column, with their tokens, and the number."""
+    """Return the data and template of tooltips: sentence, head, row and column with their tokens, and the value."""
     sentence = where[..., 0 if tiles.heads else 1]
     found = [(axis, at) for at, axis in ((2, tiles.row), (3, tiles.col)) if axis in tokens]
     if not found or where.size > 4 * MOST_TOLD:
@@ -146,7 +147,7 @@ def _hover_data(tiles: Tiles, where: np.ndarray, tokens: Tokens) -> dict[str, ob
 
 
 def _names_at(sentences: Sequence[Sequence[str]], sentence: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Write the token at each cell's place of its sentence, for a note on hover."""
+    """Return, for each cell, the token at its position in its sentence, for tooltips."""
     table = np.full((len(sentences), max(map(len, sentences))), "", dtype=object)
     for item, texts in enumerate(sentences):
         table[item, : len(texts)] = [hover_name(text) for text in texts]
@@ -154,7 +155,10 @@ def _names_at(sentences: Sequence[Sequence[str]], sentence: np.ndarray, place: n
 
 
 def _hover(tiles: Tiles, names: dict[int, int]) -> str:
-    """Make the template of a note; `names` places the row's token (2) and the column's (3) in a cell's data."""
+    """Return the template of a tooltip.
+
+    `names` maps a dimension (2 for rows, 3 for columns) to the index of its token in a cell's data.
+    """
     first = "sentence %{customdata[0]}, H%{customdata[1]}" if tiles.heads else "sentence %{customdata[1]}"
     if tiles.heads and len(tiles.heads) == 1:
         first = f"sentence %{{customdata[0]}}, H{tiles.heads[0]}"

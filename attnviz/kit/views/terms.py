@@ -1,6 +1,6 @@
-"""A word of a page that has a definition, as HTML that the pointer, a finger and the keyboard can ask.
+"""A word that has a definition, as HTML on which pointer, touch and keyboard can open the definition.
 
-The page sends their definitions to the browser (`attnviz.app.drawing.sheet`).
+The page sends the definitions to the browser (`attnviz.app.drawing.sheet`).
 """
 
 import html
@@ -11,9 +11,9 @@ from attnviz.kit.glossary import Term, TryPlace, all_definitions, definition, tr
 
 
 def term(word: str, shown: str = "") -> str:
-    """Mark a term, so that the page explains it; `shown` is HTML to show in its place.
+    """Mark a term, so that the page explains it; `shown` is HTML to show instead of the word.
 
-    Raises KeyError for a word without a definition.
+    Raise KeyError for a word without a definition.
     """
     definition(word)
     marked = html.escape(word, quote=True)
@@ -21,19 +21,20 @@ def term(word: str, shown: str = "") -> str:
 
 
 def term_if_known(word: str) -> str:
-    """Mark a term as `term` does; return the word alone, escaped, if it has no definition."""
+    """Mark a term as `term` does; return the escaped word if it has no definition."""
     return term(word) if word in all_definitions() else html.escape(word)
 
 
 def without_terms(markup: str) -> str:
-    """Take the marks of `term` away from HTML, for where no page explains them."""
+    """Remove the marks of `term` from HTML, for places without explanations."""
     return re.sub(r"<span class='term'[^>]*>(.*?)</span>", r"\1", markup)
 
 
 def words_html(page: str, address: Callable[[TryPlace], str]) -> str:
-    """List all terms of a page, each with its definition and a link to where it can be tried; `address` makes the link.
+    """Return a list of all terms on a page, each with its definition and a link to a place to try it.
 
-    On a page `attnviz/app/widgets/definitions` follows it without a reload.
+    `address` returns the link's address. On a page, `attnviz/app/widgets/definitions` follows the link without a
+    reload.
     """
 
     def entry(term: Term) -> str:
