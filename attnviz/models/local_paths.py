@@ -1,4 +1,4 @@
-"""Names of models that are paths on this machine. Names come from links: any text may be one."""
+"""Find models by path on this machine. A name may come from a link, so it can be any text."""
 
 import os
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ _MOST_FILES = 10_000
 
 
 def place(model: str | Path) -> Path | None:
-    """Find the file or folder that a name is the path of, `~` being a home; None where neither exists.
+    """Return the file or folder at a path, with `~` for the home folder; None if it does not exist or cannot be read.
 
-    None, too, for a name that is too long, an unknown user's home, and a folder that may not be read.
+    None also for a name that is too long, and for an unknown user's home.
     """
     try:
         path = Path(model).expanduser()
@@ -21,16 +21,16 @@ def place(model: str | Path) -> Path | None:
 
 
 def folder(model: str | Path) -> Path | None:
-    """Find the folder that a name is the path of; None where none exists, or where it is a file."""
+    """Return the folder at a path; None if there is none or if it is a file."""
     path = place(model)
     return path if path is not None and path.is_dir() else None
 
 
 def stamp(model: str | Path) -> Stamp:
-    """Return the name, size and time of change of a model's file, or of each in its folder: they differ once any is
-    rewritten.
+    """Return name, size and modification time of a model's file, or of each file in its folder.
 
-    Empty for a name that stands for neither, and for one that may not be read.
+    The result changes when a file is rewritten. It is empty for a name without a file or folder, and for one that
+    cannot be read.
     """
     if (where := place(model)) is None:
         return ()
@@ -43,7 +43,9 @@ def stamp(model: str | Path) -> Stamp:
 
 
 def _files(where: Path) -> Iterator[tuple[str, int, int]]:
-    """Those of the folder, and of the part in which sentence-transformers once put the model."""
+    """Yield the files of a folder, and of the subfolder in which old sentence-transformers checkpoints hold
+    the model.
+    """
     with os.scandir(where) as entries:
         for entry, _ in zip(entries, range(_MOST_FILES), strict=False):
             if entry.is_file():

@@ -1,4 +1,4 @@
-"""The two lines that a notebook shows for a model: its sizes, and the calls that it takes."""
+"""The two-line description of a model in a notebook: its sizes, and its methods."""
 
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
@@ -13,7 +13,7 @@ _ASKS = {
 
 
 def two_line_summary(model: Model) -> str:
-    """Its name, kind and size, and how it is asked; no numbers of its own."""
+    """Return a model's name, kind and size, and how to call it, in two lines."""
     shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in model.shapes.items())
     size = f"{model.n_parameters / 1e6:,.1f} M parameters, {str(model.dtype).removeprefix('torch.')} on {model.device}"
     writes = f", writes {', '.join(model.languages)}" if model.inputs.has_language else ""

@@ -1,6 +1,6 @@
-"""The plan of a model, layer by layer, for a drawing of it; and the part of it that any trace shows.
+"""The structure of a model, layer by layer, for a drawing of it, and the part of it that any trace shows.
 
-What cannot be read is None or empty, and the drawing leaves it out.
+Unknown values are None or empty, and the drawing leaves them out.
 """
 
 from collections.abc import Mapping
@@ -12,16 +12,18 @@ import torch
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import AttentionCall, Kind, Stack
 
-# Where layer norms stand: on what goes into a sublayer; on the sum of it and its output; on the output before the sum;
-# on what goes in and on the output.
+# Where layer norms are: before a sublayer; after the residual sum; on the sublayer's output before the sum; both before
+# the sublayer and on its output.
 NormPlace = Literal["", "before", "after", "output", "both"]
 KINDS_OF: Mapping[Stack, tuple[Kind, ...]] = {"encoder": ("encoder_self",), "decoder": ("decoder_self", "cross")}
 
 
 @dataclass(frozen=True)
 class FeedForwardPlan:
-    """A layer's network of two maps: to `d_ff` numbers and back. `is_gated` where one half multiplies the other,
-    `experts` how many such networks a layer chooses from, `active` how many of them a token goes through.
+    """A layer's feed-forward network: a map to `d_ff` features, and one back.
+
+    `is_gated` says whether one half multiplies the other, `experts` is the number of such networks in a layer, and
+    `active` the number of experts that each token uses.
     """
 
     d_ff: int | None = None
@@ -32,10 +34,10 @@ class FeedForwardPlan:
 
 @dataclass(frozen=True)
 class LayerPlan:
-    """A layer: its number among all of its stack, and the sites in it, as kind and the layer that pages call it.
+    """A layer: its number in the stack, and its sites as kind and layer number on the pages.
 
-    `beside` is the class of what mixes tokens beside attention, or in its place. `is_parallel` where feed-forward and
-    attention read the same input, `has_own_norms` where each of them norms it by itself.
+    `beside` is the class that mixes tokens in addition to attention or in place of it. `is_parallel` says whether
+    feed-forward and attention read the same input, `has_own_norms` whether each then has its own norm.
     """
 
     number: int
@@ -48,7 +50,9 @@ class LayerPlan:
 
 @dataclass(frozen=True)
 class StackPlan:
-    """All layers of an encoder or decoder, and where their norms stand; `ends_normed` where one more comes last."""
+    """All layers of an encoder or decoder, and where their norms are; `ends_normed` says whether a final norm
+    follows.
+    """
 
     stack: Stack
     layers: tuple[LayerPlan, ...]
@@ -58,7 +62,10 @@ class StackPlan:
 
 @dataclass(frozen=True)
 class KindPlan:
-    """Heads of a kind of attention, their size, how many groups share keys; `sees_ahead` where rows see later keys."""
+    """The heads of a kind of attention, their size, and the number of groups that share keys.
+
+    `sees_ahead` says whether rows see later keys.
+    """
 
     heads: int
     d_k: int | None = None
@@ -68,8 +75,10 @@ class KindPlan:
 
 @dataclass(frozen=True)
 class Structure:
-    """A model's parts. `is_tied` where one matrix both embeds tokens and scores them; `ends` is "tokens" where logits
-    are of the next token, "masked" where they are of each token's own place, "" where there are none.
+    """The parts of a model.
+
+    `is_tied` says whether one matrix both embeds tokens and scores them. `ends` is "tokens" if logits predict the next
+    token, "masked" if they predict the token at each position, "" if there are no logits.
     """
 
     stacks: tuple[StackPlan, ...]
@@ -82,12 +91,12 @@ class Structure:
 
 
 def kind_plans(trace: TraceLike) -> dict[Kind, KindPlan]:
-    """Return heads and their sizes, of each kind."""
+    """Return the heads of each kind, with their sizes."""
     return {kind: _kind_plan(trace, kind) for kind in trace.kinds}
 
 
 def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
-    """Plan only the layers that a trace has maps of."""
+    """Return stacks that have only the layers of which a trace has maps."""
     stacks: list[StackPlan] = []
     for stack, kinds in KINDS_OF.items():
         here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]
@@ -101,7 +110,9 @@ def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
 
 
 def key_groups(call: AttentionCall) -> int:
-    """Count the heads with keys of their own: neighbours of one group have equal numbers in them."""
+    """Return the number of groups of heads that share keys and values; neighbouring heads in a group have equal
+    tensors.
+    """
     return 1 + sum(
         not all(torch.equal(part[:, head], part[:, head - 1]) for part in (call.key, call.value))
         for head in range(1, call.key.shape[1])

@@ -1,4 +1,4 @@
-"""How the model that made a trace is built: read from the model and from one pass of it, never from its name."""
+"""The structure of the model behind a trace, read from the model and from one trace of it, never from its name."""
 
 from attnviz.models.plans import FeedForwardPlan, LayerPlan, NormPlace, StackPlan, Structure, bare_stacks, kind_plans
 from attnviz.models.protocol import Model
@@ -8,10 +8,10 @@ from attnviz.transformer.config import ModelConfig
 
 
 def structure(trace: TraceLike, model: Model | None = None) -> Structure:
-    """Read how the model that made `trace` is built; for weights from a user, layers and heads alone."""
+    """Return the structure of the model that made `trace`; for weights from a user, only layers and heads."""
     if isinstance(model, TransformerModel):
         return _own_structure(trace, model.model.config)
-    if model is None or not hasattr(model, "torch_module"):  # a model on an engine lends its numbers, not its layers
+    if model is None or not hasattr(model, "torch_module"):  # a model on an engine gives no access to its layers
         return Structure(bare_stacks(trace), kind_plans(trace), ends="tokens" if model and model.writes else "")
     from attnviz.models.huggingface.parts import checkpoint_structure  # imports transformers
 
@@ -19,7 +19,7 @@ def structure(trace: TraceLike, model: Model | None = None) -> Structure:
 
 
 def _own_structure(trace: TraceLike, config: ModelConfig) -> Structure:
-    """Read the structure of the package's own Transformer from its config."""
+    """Return the structure of attnviz's own Transformer from its config."""
     network = FeedForwardPlan(config.d_ff)
     norm: NormPlace = "before" if config.norm_first else "after"
     stacks = tuple(

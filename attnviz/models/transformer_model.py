@@ -1,4 +1,4 @@
-"""A Transformer of this package with its vocabulary, as a `Model`: the common part of the translator and of toys."""
+"""attnviz's own Transformer with its vocabulary as a `Model`: the common base of the translator and of toys."""
 
 import time
 from abc import ABC, abstractmethod
@@ -32,33 +32,35 @@ from attnviz.transformer.transformer import Memory, Transformer
 
 
 class Codec(Protocol):
-    """A vocabulary: ids to texts and tokens."""
+    """A vocabulary that turns ids into texts and tokens."""
 
     pad_id: int
     eos_id: int
 
     @property
     def vocab_size(self) -> int:
-        """Entries of the vocabulary, special ones included."""
+        """Number of vocabulary entries, including special ones."""
         ...
 
     def text(self, ids: tuple[int, ...], /) -> str:
-        """Spell ids, without special tokens."""
+        """Return the text for ids, without special tokens."""
         ...
 
     def tokens(self, ids: tuple[int, ...], /) -> tuple[Token, ...]:
-        """Return the tokens of ids, with offsets into `text(ids)`."""
+        """Return the tokens for ids, with offsets into `text(ids)`."""
         ...
 
     def padding(self, at: int, /) -> Token:
-        """Return a `<pad>` after `at` characters of a text."""
+        """Return a `<pad>` token that stands after `at` characters of a text."""
         ...
 
 
 @dataclass(frozen=True)
 class ReadSource:
-    """A text as a model reads it: source tokens with their end (none for a decoder alone), the tokens that every target
-    begins with, and notes on what was cut.
+    """A text encoded for a model.
+
+    `src` are the source tokens with the end token (empty for a decoder-only model), `begun` the tokens that every
+    target begins with, and `notes` say what was cut.
     """
 
     text: str
@@ -68,16 +70,16 @@ class ReadSource:
 
     @property
     def initial_sentence(self) -> Sentence:
-        """The sentence before anything is written: the source, or the prompt of a decoder alone."""
+        """The sentence before anything is written: the source, or the prompt of a decoder-only model."""
         if self.src:
             return Sentence(self.src, src_text=self.text)
         return Sentence(tgt=self.begun, tgt_text=self.text, cut=True)
 
 
 class TargetPass:
-    """The decoder's pass over whole targets of one source, every token at once; the probe of `run` sees each of them.
+    """The decoder's teacher-forced pass over whole targets of one source; the probe of `run` sees each pass.
 
-    `seconds` is how long the last one took.
+    `seconds` is the duration of the last pass.
     """
 
     def __init__(self, model: Transformer | DecoderAlone, memory: Memory, run: ForwardContext) -> None:
@@ -87,7 +89,7 @@ class TargetPass:
         self._logits = torch.empty(0)
 
     def logits(self, ids: Sequence[int]) -> Tensor:
-        """Compute logits `(1, length, vocab_size)` of the token after each of `ids`; the last ones are kept."""
+        """Return the logits `(1, length, vocab_size)` of the token after each of `ids`; the latest result is cached."""
         if self._ids != (ids := list(ids)):
             started = time.perf_counter()
             tgt_in = torch.tensor([ids], device=self.memory.device)
@@ -103,7 +105,7 @@ Words = TypeVar("Words", bound=Codec)
 
 @reads_arguments
 class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
-    """A network and its codec. Every method is safe to call from many threads at once."""
+    """A network and its codec. All methods are thread-safe."""
 
     writes = True
 
@@ -112,54 +114,54 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
 
     @abstractmethod
     def read(self, text: str, to: str = "") -> ReadSource:
-        """Read a text that is to be written in language `to`. Raises TextError for what cannot be read."""
+        """Encode a text to be written in language `to`. Raises TextError for a text or language that cannot be read."""
 
     def __repr__(self) -> str:
-        """Say in two lines, for a notebook, what it is and which methods it has."""
+        """Describe the model in two lines for a notebook: its sizes and its methods."""
         return two_line_summary(cast(Model, self))
 
     @property
     def model_id(self) -> str:
-        """The id of its weights."""
+        """The id of the model's weights."""
         return self._id
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of attention that it computes, encoder first."""
+        """The kinds of attention that the model computes, encoder first."""
         is_alone = isinstance(self.model, DecoderAlone)
         return ("decoder_self",) if is_alone else ("encoder_self", "decoder_self", "cross")
 
     @property
     def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Layers and heads of each kind."""
+        """Number of layers and heads of each kind."""
         return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
 
     @property
     def n_parameters(self) -> int:
-        """Numbers that were learned."""
+        """Number of parameters."""
         return sum(parameter.numel() for parameter in self.model.parameters())
 
     @property
     def device(self) -> torch.device:
-        """The device of its weights."""
+        """The device of the weights."""
         return self.model.embedding.weight.device
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type of its weights."""
+        """The dtype of the weights."""
         return self.model.embedding.weight.dtype
 
     @property
     @abstractmethod
     def vocabulary(self) -> Vocabulary:
-        """The ids that end a text, and those that are never written."""
+        """The ids that end a text, and the ids that are never generated."""
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """Run once over the sentences of `trace`, fed their targets, and record it; the probe acts first, and then the
-        interventions of that trace.
+        """Run and record one teacher-forced pass over the sentences of `trace`, with the probe and then its
+        interventions.
 
-        Raises RuntimeError where torch refuses what the probe asks for.
+        Raises RuntimeError if torch refuses what the probe asks for.
         """
         recorder = Recorder()
         looking = self.check_interventions(trace.interventions).resolve(trace.sentences).chain_with(recorder)
@@ -179,8 +181,9 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
     def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = 64
     ) -> TextGenerator:
-        """Return a writer of up to `limit` tokens for each sentence of `trace`; sources are read under the probe and
-        the interventions of that trace.
+        """Return a generator of up to `limit` tokens for each sentence of `trace`.
+
+        Sources are encoded with the probe and the trace's interventions applied.
         """
         edits = self.check_interventions(trace.interventions).resolve(trace.sentences).edits
         probes = [each for each in (probe, edits) if each is not None]
@@ -192,8 +195,10 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
 
     @torch.inference_mode()
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Compute logits `(copies, rows, vocab_size)` of one pass over copies of the first sentence of `trace`, one
-        under each of the edits' rows; nothing is recorded. `rows` are those of the target that are asked for, or all.
+        """Return logits `(copies, rows, vocab_size)` for copies of the first sentence of `trace`, each with one row of
+        edits.
+
+        Nothing is recorded. `rows` selects rows of the target, by default all.
         """
         sentence = trace.sentences[0]
         longest = max(rows) + 1 if rows is not None and self.model.is_causal else None  # no row sees a later one
@@ -205,24 +210,24 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         return self.model.logits(hidden if rows is None else hidden[:, list(rows)])
 
     def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Return the text that ids spell, and their tokens."""
+        """Return the text for ids, and their tokens."""
         require_ids(ids, self.codec.vocab_size)
         return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
 
     def padding(self, at: int = 0) -> Token:
-        """Return a `<pad>` after `at` characters of a text."""
+        """Return a `<pad>` token that stands after `at` characters of a text."""
         return self.codec.padding(at)
 
     def is_pad(self, token: Token) -> bool:
-        """Check whether a token only fills up a sentence beside a longer one of its batch."""
+        """Check whether a token is padding after a sentence that is shorter than others in the batch."""
         return token.id == self.codec.pad_id
 
     def sentence(self, source: ReadSource, ids: tuple[int, ...]) -> Sentence:
-        """Label a run over a source and the ids of its target, from the first on."""
+        """Return the sentence of a run from a source and all ids of its target."""
         return Sentence(source.src, self.codec.tokens(ids), source.text, self.codec.text(ids))
 
     def batch(self, rows: Sequence[Sequence[Token]]) -> Tensor:
-        """Return the ids of rows of tokens, equally long, `(batch, length)`."""
+        """Return the ids of rows of tokens with equal length as a tensor `(batch, length)`."""
         return torch.tensor([[token.id for token in row] for row in rows], dtype=torch.long, device=self.device)
 
     def check_interventions(self, interventions: Sequence[Intervention]) -> CheckedInterventions:
@@ -230,21 +235,22 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         return CheckedInterventions.check(interventions, self.shapes, self.model_id)
 
     def info(self, to: str, notes: tuple[str, ...], *, forward: float, decoding: float = 0.0) -> RunInfo:
-        """Describe a run that took so many seconds."""
+        """Return the info of a run; `forward` and `decoding` are its seconds."""
         dtype = str(self.dtype).removeprefix("torch.")
         return RunInfo(self.model_id, to, self.device.type, dtype, forward, decoding, notes)
 
     @staticmethod
     def memory_of(sentence: Sentence, memory: Tensor) -> Tensor | None:
-        """Return what a trace keeps as memory: None for a decoder alone."""
+        """Return the memory to store in a trace; None for a decoder-only model."""
         return memory if sentence.src else None
 
     @torch.inference_mode()
     def record(
         self, source: ReadSource, given: Sentence | None, *, limit: int, changes: CheckedInterventions, to: str = "",
     ) -> Trace:  # fmt: skip
-        """Run the model on a source and record every site: fed a `given` target, or up to `limit` tokens that the model
-        itself writes, greedily. The interventions apply to both.
+        """Run the model on a source and record every site.
+
+        The target is `given`, or up to `limit` tokens that the model writes greedily. The interventions apply to both.
         """
         warn_of_cuts(source.notes)
         recorder, resolved = Recorder(), changes.resolve([given or source.initial_sentence])
@@ -267,28 +273,29 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         )  # fmt: skip
 
     def write_target_ids(self, source: ReadSource, target: TargetPass, limit: int, edits: Edits | None) -> list[int]:
-        """Write up to `limit` ids after what the target of a source begins with, `<eos>` included where it comes."""
+        """Generate up to `limit` ids after the beginning of a source's target, including `<eos>` if it is reached."""
         return self.write_ids(target.memory, None, self.batch([source.begun]), limits=[limit], edits=edits)[0]
 
     def write_ids(
         self, memory: Tensor, src_mask: Tensor | None, begun: Tensor, *, limits: list[int], edits: Edits | None = None
     ) -> list[list[int]]:
-        """Write the likeliest ids for each row of `memory` after `begun` `(batch, length)`, up to its limit, `<eos>`
-        included where it comes.
+        """Generate ids greedily for each row of `memory` after `begun` `(batch, length)`, up to the row's limit.
+
+        The ids include `<eos>` if it is reached.
         """
         stepper = Stepper(self.model, memory, src_mask, capacity=max(limits) + begun.shape[1])
         return write(stepper, begun, self.vocabulary, limits=limits, edits=edits)
 
     @abstractmethod
     def cut_note(self, count: int) -> str:
-        """Say that a text has no end after so many tokens."""
+        """Return the note on a text that did not end within this number of tokens."""
 
     @abstractmethod
     def _prompt_ids(self, trace: Trace) -> Tensor:
-        """Return what each target of a trace begins with, `(batch, length)`."""
+        """Return the ids that each target of a trace begins with, `(batch, length)`."""
 
     def _label_written(self, source: ReadSource, ids: Sequence[int]) -> tuple[Sentence, tuple[str, ...]]:
-        """Label a source and what was written for it, with a note where that was cut."""
+        """Return the sentence for a source and the ids written for it, with a note if it was cut."""
         sentence = self.sentence(source, (*(token.id for token in source.begun), *ids))
         if not source.src:  # a prompt has no end; the last row puts out nothing where nothing was written
             return replace(sentence, cut=not ids), ()
@@ -296,7 +303,7 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         return replace(sentence, cut=cut), (self.cut_note(len(ids)),) if cut else ()
 
     def _memory(self, src: Tensor, src_mask: Tensor | None, probe: Probe | None) -> Tensor:
-        """Encode sources to `(batch, k_len, d_model)`; copies of one that no edit changes are encoded once."""
+        """Encode sources to `(batch, k_len, d_model)`; copies of one source that no edit changes are encoded once."""
 
         def encode(ids: Tensor, under: Probe | None) -> Tensor:
             return self.model.encode(ids, src_mask, ForwardContext(under))

@@ -1,8 +1,8 @@
-"""Parity: a model is shown only if the package's attention computes what transformers' own computes.
+"""Parity: a model is shown only if attnviz's attention computes the same as transformers' own.
 
-Two sentences of different lengths, padded to one batch, run through the model's eager attention and through ours, in
-float32 on the CPU. Weights of every layer and head, hidden states and logits must agree, as closely as rounding lets
-two correct computations of this very pass (`attnviz.tracing.rounding`): errors grow with the depth of a model.
+Two sentences of different lengths, padded to one batch, run through the model's eager attention and through attnviz's,
+in float32 on the CPU. Weights of every layer and head, hidden states and logits must agree as closely as rounding
+allows for this very pass (`attnviz.tracing.rounding`), because rounding errors grow with the depth of a model.
 """
 
 import inspect
@@ -24,7 +24,7 @@ from attnviz.transformer.attention import call_attn, call_scores
 from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, visible_cells
 
-_NEAR_ONE = 1e-2  # the sum of a row of weights, in half precision too
+_NEAR_ONE = 1e-2  # tolerance for the sum of a row of weights, also in half precision
 _KINDS: dict[str, Kind] = {
     "encoder_attentions": "encoder_self", "decoder_attentions": "decoder_self", "cross_attentions": "cross",
 }  # fmt: skip
@@ -32,8 +32,10 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Eager:
-    """The result of transformers' own eager attention: weights of each kind, layer by layer (empty where it returns
-    none), and the logits, or the last hidden states of a model without a head.
+    """The result of transformers' own eager attention.
+
+    `attn` are the weights of each kind, layer by layer (empty if none are returned), `output` the logits, or the last
+    hidden states of a model without a head.
     """
 
     attn: dict[str, tuple[Tensor, ...]]
@@ -42,7 +44,7 @@ class Eager:
 
 @dataclass(frozen=True)
 class OurPass:
-    """The same pass through the package's attention: its calls and its output."""
+    """The same pass through attnviz's attention: its calls and its output."""
 
     calls: dict[Site, AttentionCall]
     output: Tensor
@@ -50,7 +52,7 @@ class OurPass:
 
 @torch.inference_mode()
 def run_eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
-    """Run the model with transformers' eager attention, which the caller has set."""
+    """Run the model and return its weights. The caller must have set transformers' eager attention."""
     out = model(**_arguments(model, sample, target), output_attentions=True)
     attn = {"": _weights(out, "attentions", getattr(model.config.get_text_config(), "layer_types", None))}
     if target is not None:
@@ -60,21 +62,21 @@ def run_eager(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
 
 @torch.inference_mode()
 def run_without_weights(model: Any, sample: Batch, target: Batch | None = None) -> Eager:
-    """Run the model with its present settings, without asking for weights."""
+    """Run the model with its current settings, without asking for weights."""
     return Eager({}, output_of(model(**_arguments(model, sample, target))))
 
 
 def _arguments(model: Any, sample: Batch, target: Batch | None) -> dict[str, Any]:
-    """Return the arguments of a call to a model, without a cache.
+    """Return the arguments for calling a model without a cache.
 
-    With one, FSMT makes no causal mask, and the decoder head of an encoder-decoder counts the encoder's layers.
+    With a cache, FSMT makes no causal mask, and the decoder head of an encoder-decoder counts the encoder's layers.
     """
     no_cache = {"use_cache": False} if "use_cache" in parameters_of(model) else {}
     return arguments_of(sample, target) | no_cache
 
 
 def install_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
-    """Replace the model's attention by attnviz's for all later passes.
+    """Replace the model's attention by attnviz's for all later passes, and return the network.
 
     Raises NoAttentionInterface for a model that bypasses transformers' attention interface, ModelError for an attention
     that attnviz cannot compute.
@@ -85,17 +87,17 @@ def install_attention(model: Any, sample: Batch, target: Batch | None = None) ->
 
 
 def watch_attention(model: Any, sample: Batch, target: Batch | None = None) -> Network:
-    """Take over the attention of a model that computes its scores in code of its own. The model must be set to its
-    eager attention, or to PyTorch's fused kernel.
+    """Watch the attention of a model that computes its scores in its own code, and return the network.
 
-    Raises NoAttentionInterface for a model without a softmax that can be watched, ModelError for what cannot be read.
+    The model must be set to its eager attention or to PyTorch's fused kernel. Raises NoAttentionInterface for a model
+    without a softmax that can be watched, ModelError for attention that cannot be read.
     """
     return Network(model, sample, target, is_watched=True)
 
 
 def leave_out_scores(expected: Eager) -> Eager:
-    """Drop weights that are really scores (SqueezeBERT returns them as attention weights): those of a kind whose rows
-    do not sum to 1.
+    """Drop the weights of kinds whose rows do not sum to 1, because they are scores (SqueezeBERT returns scores as
+    weights).
     """
     weights = {kind: layers for kind, layers in expected.attn.items() if all(map(_sum_to_one, layers))}
     return Eager(weights, expected.output)
@@ -107,7 +109,7 @@ def _sum_to_one(weights: Tensor) -> bool:
 
 @torch.inference_mode()
 def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch | None = None) -> Tensor:
-    """Compare a pass of `network` with transformers' own. Return its output; raise ModelError with the largest
+    """Compare a pass of `network` with transformers' own; return its output, or raise ModelError with the largest
     difference.
 
     Passes with other roundings run only if a difference is larger than that of a single rounding.
@@ -129,7 +131,9 @@ def assert_equal(network: Network, expected: Eager, sample: Batch, target: Batch
 
 
 def output_of(out: Any) -> Tensor:
-    """Return logits, or the last hidden states of a model without a head. Raises ModelError without either."""
+    """Return the logits, or the last hidden states of a model without a head. Raises ModelError if there are
+    neither.
+    """
     logits = getattr(out, "logits", None)
     found = getattr(out, "last_hidden_state", None) if logits is None else logits
     if found is None:
@@ -141,7 +145,7 @@ def output_of(out: Any) -> Tensor:
 
 
 def arguments_of(sample: Batch, target: Batch | None = None) -> dict[str, Any]:
-    """Return the arguments of a call to a transformers model, as its user would pass them."""
+    """Return the arguments with which a user would call a transformers model."""
     arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
     if sample.segments is not None:
         arguments["token_type_ids"] = sample.segments
@@ -176,8 +180,10 @@ def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Prob
 
 
 def _weights(out: Any, name: str, sorts: Sequence[str] | None = None) -> tuple[Tensor, ...]:
-    """Return the weights of the layers that have any. `sorts` are the layers' types in the config; by them, the states
-    that MiniMax returns for its layers of linear attention are left out.
+    """Return the weights of the layers that have any.
+
+    `sorts` are the layers' types in the config, by which the states that MiniMax returns for linear-attention layers
+    are left out.
     """
     layers = getattr(out, name, None) or ()
     if sorts is None or len(sorts) != len(layers):
@@ -216,8 +222,9 @@ def _check_shapes(found: OurPass, expected: dict[str, tuple[Tensor, ...]]) -> No
 
 @dataclass
 class _ParitySpread:
-    """How far rounding moves the scores of each row `(batch, heads, q_len)`, and the outputs of each position `(batch,
-    length)`: the maximum over repeated passes, each rounded otherwise.
+    """How far rounding moves the scores of each row `(batch, heads, q_len)` and the outputs of each position.
+
+    The values are the maximum over repeated passes with different roundings; outputs are `(batch, length)`.
     """
 
     scores: dict[Site, Tensor]
@@ -244,8 +251,8 @@ class _ParitySpread:
 class _Comparison:
     """Comparison of attnviz's pass with transformers' own pass, without the rows of padding.
 
-    No row of text reads a row of padding, and the two passes may differ there: if a window hides every key from such a
-    row, transformers gives it uniform weights, and attnviz zeros.
+    No row of text depends on a row of padding, and the two passes may differ there: if a window hides every key from
+    such a row, transformers gives it uniform weights, and attnviz zeros.
     """
 
     found: OurPass
@@ -255,7 +262,7 @@ class _Comparison:
     rows: Tensor
 
     def first_difference(self, spread: _ParitySpread, epsilon: float) -> str | None:
-        """Describe the first difference that rounding does not explain; None without one."""
+        """Describe the first difference that rounding does not explain; None if there is none."""
         for kind, layers in self.attn.items():
             rows = self.rows_of.get(kind, self.rows)
             for layer, weights in enumerate(layers):
@@ -285,7 +292,9 @@ def _visible_scores(call: AttentionCall) -> Tensor:
 
 
 def _refusal(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str | None:
-    """Describe a difference beyond what is allowed. Raises ModelError where the model itself computes no numbers."""
+    """Describe a difference that is larger than allowed. Raises ModelError if the model itself computes NaN or
+    infinity.
+    """
     if not bool(expected.isfinite().all()):
         raise ModelError(f"The model computes NaN or infinity (in {what}). Its weights are damaged.")
     difference = (found - expected).abs()

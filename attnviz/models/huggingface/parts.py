@@ -1,4 +1,4 @@
-"""The parts of a checkpoint's layers, read from its modules and from the numbers of one pass."""
+"""The parts of a checkpoint's layers, read from its modules and from the values of one pass."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,17 +23,17 @@ from attnviz.models.plans import (
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind, Stack
 
-# Configs that say so, and architectures that always compute both sublayers from one input.
+# Config flags, and architectures, for attention and feed-forward that read the same input.
 _PARALLEL_FLAGS = ("parallel_attn", "use_parallel_residual", "new_decoder_architecture")
 _ALWAYS_PARALLEL = ("gptj", "codegen", "cohere", "cohere2", "phi")
 _MIXERS = ("mamba", "ssm", "mixer", "recurrent", "deltanet", "conv", "linearattention")
 _ACTIVE = ("num_experts_per_tok", "top_k_experts", "num_selected_experts")
-_CLOSE = 2e-2  # of a variance: epsilons of norms, and half precision, are below
-_Home = tuple[Kind, int, nn.Module, int]  # a site's kind and layer, the stack that it lies in, its number there
+_CLOSE = 2e-2  # tolerance for a variance of 1: larger than a norm's epsilon and half-precision errors
+_Home = tuple[Kind, int, nn.Module, int]  # a site's kind and layer, its stack, and its layer's number in the stack
 
 
 def checkpoint_structure(trace: TraceLike, model: Any) -> Structure:
-    """Return the structure of a checkpoint; `trace` is any pass of it without interventions."""
+    """Return the structure of a checkpoint; `trace` is any trace of it without interventions."""
     network = model.torch_module
     plain = isinstance(model, HuggingFaceModel)
     stacks = _stacks(trace, model) if plain and not trace.weights_only else bare_stacks(trace)
@@ -85,7 +85,7 @@ def _stack(trace: Any, model: HuggingFaceModel, stack: Stack, here: list[Any]) -
     for at in range(count):
         module = modules.get(at) or dict(around.named_children()).get(str(at))
         layers.append(_layer(model, module, at, tuple(sites.get(at, ())), attention, width))
-    told = sorted(modules)[min(1, len(modules) - 1)]  # ModernBERT's first layer is normed by its embedding
+    told = sorted(modules)[min(1, len(modules) - 1)]  # ModernBERT's first layer has no norm: its embedding has one
     norm = _norm_place(trace, stack, sites[told], told, modules[told])
     ends = norm != "after" and _has_norm_beside(model.torch_module, around)
     return StackPlan(stack, tuple(layers), norm, ends_normed=ends)
@@ -115,13 +115,15 @@ def _is_parallel(config: Any) -> bool:
 
 
 def _mixer(layer: nn.Module) -> str:
-    """Return the class that mixes tokens in a layer besides attention; "" for none."""
+    """Return the name of the class that mixes tokens in a layer in addition to attention, or ""."""
     names = (type(child).__name__ for child in layer.children())
     return next((name for name in names if any(part in name.lower() for part in _MIXERS)), "")
 
 
 def _replacement_mixer(layer: nn.Module) -> str:
-    """Return the class that a layer has in the place of attention: its child that is no norm and no feed-forward."""
+    """Return the name of the class that a layer has in place of attention: a child that is neither norm nor
+    feed-forward.
+    """
     other = [
         type(child).__name__
         for name, child in layer.named_children()
@@ -135,7 +137,10 @@ def _is_network(name: str, kind: str) -> bool:
 
 
 def _feed_forward(config: Any, layer: nn.Module, attention: set[int], width: int | None) -> FeedForwardPlan | None:
-    """Plan the network of a layer: maps from `width` numbers to others and back, those of attention left out."""
+    """Return the plan of a layer's feed-forward network, found by the sizes of linear maps outside attention.
+
+    Its maps go from `width` features to others and back. Return None if the sizes are ambiguous.
+    """
     maps = [_sizes(module) for module in _outside(layer, attention) if _sizes(module) is not None]
     shapes = [shape for shape in maps if shape is not None]
     experts, wide = _experts(layer)
@@ -155,7 +160,7 @@ def _widens(shape: tuple[int, int], width: int | None, inner: int) -> bool:
 
 
 def _outside(layer: nn.Module, attention: set[int]) -> Iterator[nn.Module]:
-    """All modules of a layer but those that compute attention, and what is in them."""
+    """Yield all modules of a layer except attention modules and their submodules."""
     for child in layer.children():
         if id(child) not in attention:
             yield child
@@ -163,17 +168,17 @@ def _outside(layer: nn.Module, attention: set[int]) -> Iterator[nn.Module]:
 
 
 def _sizes(module: nn.Module) -> tuple[int, int] | None:
-    """Return how many numbers a linear map takes and makes; None for another module."""
+    """Return the input and output size of a linear map, or None for another module."""
     if isinstance(module, nn.Linear):
         return module.in_features, module.out_features
-    if type(module).__name__ == "Conv1D":  # GPT-2's, whose weight is turned
+    if type(module).__name__ == "Conv1D":  # GPT-2's class, whose weight is transposed
         given, made = module.weight.shape  # type: ignore[union-attr]
         return int(given), int(made)
     return None
 
 
 def _experts(layer: nn.Module) -> tuple[int, int | None]:
-    """Return how many experts a layer has, and their `d_ff` where their weights are stored together."""
+    """Return the number of experts of a layer, and their `d_ff` if their weights are stored in one tensor."""
     for name, module in layer.named_modules():
         if name.rpartition(".")[2] != "experts":
             continue
@@ -187,8 +192,9 @@ def _experts(layer: nn.Module) -> tuple[int, int | None]:
 
 
 def _norm_place(trace: Any, stack: Stack, sites: list[tuple[Kind, int]], number: int, module: nn.Module) -> NormPlace:
-    """Find the place of norms by numbers: compare the input of attention with the stream, and the output with a normed
-    one.
+    """Find where a layer's norms are, from the values of a pass.
+
+    The input of attention is compared with the residual stream, and the layer's output is checked for a norm.
     """
     if (stack, number - 1) not in trace.layers or (stack, number) not in trace.layers:
         return ""
@@ -207,7 +213,7 @@ def _is_norm(module: nn.Module) -> bool:
 
 
 def _made_by(norm: nn.Module, made: Tensor) -> bool:
-    """Check whether this norm made the numbers: without its gain and bias their mean square is 1."""
+    """Check whether a norm produced these values: without its gain and bias, their mean square is 1."""
     gain, bias = getattr(norm, "weight", None), getattr(norm, "bias", None)
     if gain is None or gain.shape[0] != made.shape[-1]:
         return False
@@ -216,5 +222,5 @@ def _made_by(norm: nn.Module, made: Tensor) -> bool:
 
 
 def _has_norm_beside(network: nn.Module, stack: nn.Module) -> bool:
-    """Check whether a norm follows the last layer: a sibling of the list of layers, under any name."""
+    """Check whether a norm follows the last layer: a sibling, with any name, of the list of layers."""
     return any(stack in one.children() and any(map(_is_norm, one.children())) for one in network.modules())

@@ -1,4 +1,4 @@
-"""A model whose attention attnviz cannot replace: it shows the weights that transformers returns.
+"""A model whose attention attnviz cannot replace; it shows the weights that transformers returns.
 
 Queries, keys and scores stay unknown, so masks cannot be changed and decoding cannot be followed.
 """
@@ -35,15 +35,15 @@ from attnviz.tracing.trace_like import KINDS, TraceLike
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Kind
 
-_MOST_WEIGHTS = 64_000_000  # of all heads together: a quarter of a gigabyte
+_MOST_WEIGHTS = 64_000_000  # weights of all heads together: a quarter of a gigabyte
 
 
 @reads_arguments
 class ReplayedModel(CheckpointModel, WithoutChat):
-    """A checkpoint for which attnviz shows only the weights of transformers' eager attention. Every method is safe to
-    call from many threads.
+    """A checkpoint for which attnviz shows only the weights of transformers' eager attention. All methods are
+    thread-safe.
 
-    `why` is the sentence on what is missing.
+    `why` is a sentence that says what is missing.
     """
 
     languages: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
 
     @property
     def max_tokens(self) -> int:
-        """Number of tokens up to which the weights of all heads fit in memory together."""
+        """The most tokens for which the weights of all heads fit in memory together."""
         heads = sum(layers * heads for layers, heads in self.shapes.values())
         return min(self.text.max_tokens, math.isqrt(_MOST_WEIGHTS // heads))
 
@@ -95,7 +95,8 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         new_tokens: int | None = None, max_tokens: int | None = None, logits: bool = True, hidden: bool = True,
         interventions: Sequence[Intervention] = (), messages: Sequence[Mapping[str, Any]] | None = None,
     ) -> Any:  # fmt: skip
-        """Run the model on one sentence, or an encoder's pair: the `ReplayedWeights` that transformers returns.
+        """Run the model on one sentence, or an encoder's pair, and return the `ReplayedWeights` that transformers
+        returns.
 
         An encoder-decoder's target is `tgt_text`, or what transformers writes greedily. At most `max_tokens` of a text
         are read (1,024 by default), and no more than memory allows for all weights; a UserWarning says if the text was
@@ -128,19 +129,19 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         return self._make_trace(maps, sentence, time.perf_counter() - started, notes)
 
     def rerun(self, trace: TraceLike, probe: Any = None) -> NoReturn:
-        """Raise ValueError: its passes cannot be observed or changed."""
+        """Raise ValueError, because passes of this model cannot be observed or changed."""
         raise ValueError(self.why)
 
     def stepwise(self, text: str, **how: Any) -> Iterator[Step]:
-        """Raise ValueError: its steps cannot be followed."""
+        """Raise ValueError, because the decoding steps of this model cannot be followed."""
         raise ValueError(self.why)
 
     def generator(self, trace: TraceLike, probe: Any = None, **how: Any) -> TextGenerator:
-        """Raise ValueError: its steps cannot be followed."""
+        """Raise ValueError, because the decoding steps of this model cannot be followed."""
         raise ValueError(self.why)
 
     def logits_under(self, trace: TraceLike, edits: Any, **how: Any) -> NoReturn:
-        """Raise ValueError: its passes cannot be observed or changed."""
+        """Raise ValueError, because passes of this model cannot be observed or changed."""
         raise ValueError(self.why)
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
@@ -155,7 +156,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
     def _sentence(
         self, read: EncodedText, batch: Batch, targets: Sequence[str], limit: int
     ) -> tuple[Sentence, Batch | None]:
-        """Return the tokens of both sides, and the decoder's input."""
+        """Return the sentence with the tokens of both sides, and the decoder's input."""
         if self.family == "encoder":
             return Sentence(src=read.tokens, src_text=read.text), None
         if self.family == "decoder":
@@ -172,7 +173,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         return sentence, Batch.from_rows([fed], self.text.pad_id).to(self.device)
 
     def _generate(self, batch: Batch, count: int) -> list[int]:
-        """Let transformers write greedily after the token that every target begins with."""
+        """Let transformers generate greedily after the token that starts every target."""
         how = copy.deepcopy(self.model.generation_config)
         how.max_length, how.max_new_tokens, how.do_sample, how.num_beams = None, count, False, 1
         how.decoder_start_token_id = self._rules.start
@@ -182,7 +183,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
     def _make_trace(
         self, maps: ReturnedMaps, sentence: Sentence, seconds: float, notes: tuple[str, ...]
     ) -> ReplayedWeights:
-        """Make the trace of one text. Raises ModelError if a text of this length has no maps of some kind."""
+        """Return the trace of one text. Raises ModelError if a text of this length has no maps of some kind."""
         if missing := [kind for kind in self.kinds if kind not in maps.weights]:
             raise ModelError(next((note for note in maps.notes if "is not attention" in note), f"No {missing[0]}."))
         weights: dict[Kind, Tensor] = {}
@@ -195,7 +196,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
 
 
 def _causal_masks(weights: Mapping[Kind, Tensor]) -> dict[Kind, Tensor]:
-    """Return the causal mask of a decoder's self-attention, where its weights show one."""
+    """Return a causal mask for a decoder's self-attention, if its weights show that it has one."""
     own = weights.get("decoder_self")
     if own is None or bool(own.triu(1).any()):
         return {}

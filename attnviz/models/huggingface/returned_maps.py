@@ -1,7 +1,7 @@
-"""Read the attention weights that transformers returns as maps whose axes are tokens, or say why they are no such maps.
+"""Read the attention weights that transformers returns as maps with tokens on both axes, or say why that is impossible.
 
-Some families return something else as `attentions`: a band around each query, blocks, landmarks, pooled lengths, scores
-before the softmax. This module unrolls a band, and leaves out anything else with a sentence.
+Some model families return something else as `attentions`: a band around each query, blocks, landmarks, pooled lengths,
+or scores before the softmax. This file unrolls a band, and leaves out anything else with a note.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from attnviz.models.huggingface.parity import Eager
 from attnviz.tracing.external.outputs import find_other_axes, unroll_band
 from attnviz.transformer.probe import Kind
 
-_ROUNDING = 1e-3  # of the sum of a row
+_ROUNDING = 1e-3  # tolerance for the sum of a row
 _NAMES: dict[Kind, str] = {
     "encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross-attention",
 }  # fmt: skip
-# What the columns or rows of a family's returned tensors are.
+# The reason why a model family's returned tensors have no tokens on both axes, or are not weights.
 _REASONS = {
     "reformer": "it attends within chunks of the text, which LSH layers sort by hash",
     "longt5": "its encoder attends within blocks of neighbouring tokens",
@@ -42,7 +42,9 @@ _NONE = {
 
 @dataclass(frozen=True)
 class ReturnedMaps:
-    """Weights `(batch, heads, q_len, k_len)` of each layer, by kind, and notes on weights left out or changed."""
+    """Weights `(batch, heads, q_len, k_len)` of each layer, by kind, and notes on weights that were left out or
+    changed.
+    """
 
     weights: dict[Kind, tuple[Tensor, ...]]
     notes: tuple[str, ...] = ()
@@ -86,7 +88,7 @@ def _lengths(kind: Kind, src_len: int, tgt_len: int | None) -> tuple[int, int]:
 
 
 def _by_kind(expected: Eager) -> dict[Kind, Sequence[Any]]:
-    """Name the kind of the weights of a model with one stack: decoder_self if no row sees a later token."""
+    """Return the weights by kind; for a model with one stack, decoder_self if no row sees a later token."""
     only = expected.attn.get("")
     if only is None:
         return {kind: layers for kind, layers in expected.attn.items() if layers}  # type: ignore[misc]
@@ -94,12 +96,12 @@ def _by_kind(expected: Eager) -> dict[Kind, Sequence[Any]]:
 
 
 def _is_causal(layers: Sequence[Any]) -> bool:
-    """Check that no weight lies on a key after its query."""
+    """Check that no query has weight on a later key."""
     return all(isinstance(layer, Tensor) and layer.dim() >= 2 and not bool(layer.triu(1).any()) for layer in layers)
 
 
 def _unroll_bands(layers: Sequence[Any], window: int | Sequence[int]) -> tuple[Any, ...]:
-    """Give each layer of bands `(batch, heads, q_len, window + 1)` a column for each key."""
+    """Turn each layer's bands `(batch, heads, q_len, window + 1)` into maps with a column for each key."""
     windows = [window] * len(layers) if isinstance(window, int) else window
     return tuple(
         unroll_band(layer, size // 2) if isinstance(layer, Tensor) and layer.shape[-1] == size // 2 * 2 + 1 else layer
@@ -108,7 +110,7 @@ def _unroll_bands(layers: Sequence[Any], window: int | Sequence[int]) -> tuple[A
 
 
 def are_joint(expected: Eager) -> bool:
-    """Check whether rows of decoder self-attention and of cross-attention sum to 1 together, and not each alone."""
+    """Check whether rows of decoder self-attention and cross-attention sum to 1 together, and not separately."""
     own, cross = expected.attn.get("decoder_self"), expected.attn.get("cross")
     if not own or not cross or find_other_axes(own) or find_other_axes(cross):
         return False
@@ -117,7 +119,7 @@ def are_joint(expected: Eager) -> bool:
 
 
 def _find_no_weights(layers: Sequence[Tensor]) -> str | None:
-    """Describe the first row that no softmax made: it does not sum to 1, and is not all zeros."""
+    """Describe the first row that cannot come from a softmax: it does not sum to 1, and is not all zeros."""
     for number, layer in enumerate(layers):
         rows = layer.float().sum(dim=-1)
         wrong = ((rows - 1).abs() > _ROUNDING) & (rows != 0) | ~rows.isfinite()
@@ -128,7 +130,7 @@ def _find_no_weights(layers: Sequence[Tensor]) -> str | None:
 
 
 def _left_out(model_type: str, kind: str, said: str) -> str:
-    """Say why there is no map; `kind` is "" for a model of one stack."""
+    """Return the sentence that says why there is no map; `kind` is "" for a model with one stack."""
     reason = f": {_REASONS[model_type]}" if model_type in _REASONS else ""
     where = f"the {_NAMES[kind]} of {model_type}" if kind else model_type  # type: ignore[index]
     return f"What transformers returns for {where} is not attention from token to token ({said}){reason}."

@@ -1,4 +1,4 @@
-"""Encode sentences to a checkpoint's own tokens and back, with character offsets. Nothing here changes after
+"""Encode sentences with a checkpoint's tokenizer, with character offsets, and decode them. Nothing changes after
 loading.
 """
 
@@ -23,50 +23,52 @@ from attnviz.text.limits import (
 )
 
 _PROBE = ("The quick brown fox jumps over the lazy dog.", "It sleeps on.")
-_STRANGE = (
-    " a  \u00e9e\u0301\n\ufb01 \u732b\U0001f469\u200d\U0001f467 12"  # what one tokenizer keeps and another changes
-)
-_CHARACTERS_A_TOKEN = 8  # more than any language needs, so that cut characters never cost kept tokens
+_STRANGE = " a  \u00e9e\u0301\n\ufb01 \u732b\U0001f469\u200d\U0001f467 12"  # kept or changed, by tokenizer
+_CHARACTERS_A_TOKEN = 8  # more than in any language, so that characters are cut only beyond the limit of tokens
 
 
 def _special_ids(tokenizer: Any) -> frozenset[int]:
-    """Return the ids of special tokens: those with a name of their own, and those that are only flagged as special,
-    as the marks of a chat's turns often are. Decoding leaves out both.
+    """Return the ids of special tokens, both named ones and those only flagged as special, like the turn marks of a
+    chat.
+
+    Decoding leaves out both.
     """
     flagged = (id_ for id_, token in tokenizer.added_tokens_decoder.items() if token.special)
     return frozenset((*tokenizer.all_special_ids, *flagged))
 
 
 class CheckpointTokenizer(Spelling):
-    """A checkpoint's tokenizer. `max_tokens` is what the model has positions for, `known` how many ids it knows,
-    `takes_pairs` whether it reads two sentences at once, as encoders do.
+    """A checkpoint's tokenizer.
+
+    `max_tokens` is the model's number of positions, `known` the number of ids that it knows, and `takes_pairs` says
+    whether it reads two sentences at once, as encoders do.
     """
 
     @catch_panics()
     def __init__(self, tokenizer: Any, *, max_tokens: int, known: int = 10**9, takes_pairs: bool = True) -> None:
         self._tokenizer, self._backend = tokenizer, backend_of(tokenizer)
         self.max_tokens = max(1, min(max_tokens, int(min(tokenizer.model_max_length, 10**9))))
-        # [MASK] and <unk> stand for words of the sentence: hiding special tokens must not hide them. But GPT-2's
-        # <unk> is the very token that ends its texts.
+        # [MASK] and <unk> stand for words of the sentence, so hiding special tokens must not hide them. But GPT-2's
+        # <unk> is the same token that ends its texts.
         ends = {getattr(tokenizer, f"{name}_token_id", None) for name in ("bos", "eos", "pad", "cls", "sep")}
         kept = {tokenizer.unk_token_id, getattr(tokenizer, "mask_token_id", None)} - ends
         self.unknown_id = tokenizer.unk_token_id if tokenizer.unk_token_id in kept else None
         self.special_ids = _special_ids(tokenizer) - kept
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         self.vocab_size, self.known = len(tokenizer), known
-        # Where padding is another token put to use, padded positions still have a name of their own.
+        # If padding uses another special token, padded positions still have a different name.
         shared = tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token
         self.pad_name = "<pad>" if shared else str(tokenizer.pad_token)
         self.languages: Languages = languages_of(tokenizer)
         self._frames = {pair: self._backend.frame(pair=pair) for pair in (False, *([True] if takes_pairs else []))}
         self._check_backend()
-        # One that is said to give a model none does not, whatever its file has for the second sentence.
+        # A tokenizer whose input names lack token_type_ids marks no segments, whatever its file says about pairs.
         said = tokenizer.init_kwargs.get("model_input_names")
         has_segments = bool(self._frames.get(True)) and (said is None or "token_type_ids" in said)
         self.marks_segments = has_segments and self._marks_segments()
 
     def warn_of_surplus(self) -> None:
-        """Warn of pieces for which the model has no embedding. Texts without them can be read."""
+        """Warn if the tokenizer has pieces for which the model has no embedding; texts without them can be read."""
         if self.vocab_size <= self.known:
             return
         beyond = sum(id_ >= self.known for id_ in self._tokenizer.get_vocab().values())
@@ -78,8 +80,9 @@ class CheckpointTokenizer(Spelling):
             )
 
     def _check_backend(self) -> None:
-        """Raise ModelError where the tokenizer differs from its backend alone, or puts its unknown token around texts:
-        transformers reads NLLB's sentencepiece file without the languages, which are in no file of that kind.
+        """Raise ModelError if the tokenizer differs from its backend, or adds its unknown token to texts.
+
+        The latter happens if transformers reads NLLB's sentencepiece file, which does not contain the languages.
         """
         if self._tokenizer.unk_token_id in set(self._frames[False]) - self.special_ids:
             raise ModelError(
@@ -94,8 +97,8 @@ class CheckpointTokenizer(Spelling):
     def _marks_segments(self) -> bool:
         """Check whether a pair's second sentence is marked for the model's segment embeddings.
 
-        Asked of encoders only: what decoders publish for pairs is never used, and Llama's numbers the second `<s>` with
-        the sentence after it. Raises ModelError where the marks are others than the sentences.
+        This is used only for encoders: the pair templates of decoders are never used, and Llama's assigns the second
+        `<s>` to the sentence after it. Raises ModelError if the marks do not match the sentences.
         """
         pair = self._encode(_PROBE, self._frames[True])
         marked = self._backend.type_ids(*_PROBE)[: len(pair.tokens)]
@@ -114,11 +117,11 @@ class CheckpointTokenizer(Spelling):
         return long, short
 
     def encode(self, text: str, pair: str | None = None, *, to: str = "", limit: int = MOST_TOKENS) -> EncodedText:
-        """Encode a sentence, or a pair of them; a pair's second sentence is segment 1. A language that is named before
-        it (`>>fra_Latn<<`, of a model that has several) is no part of it, and holds before `to`.
+        """Encode a sentence or a pair; a pair's second sentence is segment 1.
 
-        Raises TextError when there is no room for the special tokens, for a token that the model does not know, and for
-        a language that it does not know.
+        A language mark before the text (`>>fra_Latn<<`, for a multilingual model) is removed, and takes precedence over
+        `to`. Raises TextError if there is no room for the special tokens, for a token that the model does not know, and
+        for an unknown language.
         """
         text = self.languages.add_mark(text, to)
         taken, source, target = self.languages.read(text, to)
@@ -131,7 +134,7 @@ class CheckpointTokenizer(Spelling):
         return replace(self._check(encoded), language=target)
 
     def most_characters(self, limit: int) -> int:
-        """Return how many characters of a text to read: more than `limit` tokens, or the model's own limit of tokens,
+        """Return how many characters of a text to read: more than `limit` tokens, or the model's own limit,
         can have.
         """
         return max(MAX_CHARACTERS, min(limit, self.max_tokens) * _CHARACTERS_A_TOKEN)
@@ -142,8 +145,10 @@ class CheckpointTokenizer(Spelling):
         return self._tokenizer
 
     def encode_rendered(self, text: str, *, limit: int) -> EncodedText:
-        """Encode what a chat template wrote, whose special tokens stand in the text. Raises TextError for more than
-        `limit` tokens, for more than the model has positions, and for a token that the model does not know.
+        """Encode the text from a chat template, which already contains the special tokens.
+
+        Raises TextError for more than `limit` tokens, for more tokens than the model has positions, and for a token
+        that the model does not know.
         """
         pieces, most = self._backend.tokenize(text), min(limit, self.max_tokens)
         if len(pieces.ids) > most:
@@ -151,8 +156,9 @@ class CheckpointTokenizer(Spelling):
         return self._check(EncodedText(self._tokens((FIRST,), [pieces], [text]), text))
 
     def encode_target(self, text: str, language: int | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
-        """Encode a target in a language as an encoder-decoder was trained on it, without the token that every target
-        begins with. Raises TextError as `encode` does.
+        """Encode a target as an encoder-decoder saw it in training, without the token that starts every target.
+
+        Raises TextError like `encode`.
         """
         frame = self.languages.target_frame(self._frames[False], language)
         return self._check(self._encode((text,), frame, limit, target=True))

@@ -1,4 +1,6 @@
-"""Wrap a transformers model: with attnviz's attention if parity holds, else with the weights that it returns."""
+"""Verify a transformers model and wrap it: with attnviz's attention if parity holds, otherwise with its returned
+weights.
+"""
 
 import functools
 from typing import Any
@@ -25,11 +27,11 @@ def verified_model(
     given: GivenModel | None = None,
     is_known: bool = False,
 ) -> HuggingFaceModel | ReplayedModel:
-    """Wrap a model as attnviz shows it. Raises ModelError for a model that attnviz does not reproduce, or that returns
-    no weights.
+    """Return a model as attnviz shows it.
 
-    `given` is what the user handed over; the shown pass must equal its own pass. By default it is the model as it is
-    now. `is_known` skips both comparisons, for a model that was compared in a finer dtype already.
+    `given` is the model as the user gave it; the shown pass must equal its pass. By default it is the model as it is
+    now. `is_known` skips both comparisons, for a model that was already compared in a finer dtype. Raises ModelError
+    for a model that attnviz does not reproduce, or that returns no weights.
     """
     given = given or GivenModel(model)
     patches.keep_apart(model)
@@ -50,7 +52,7 @@ def verified_model(
             made.steps_note = check_steps(made.network, sample, target, shown=shown, begun=begun)
     except ModelError:
         raise
-    except Exception as error:  # a model that cannot even run has its own reasons, of every type
+    except Exception as error:  # a model that cannot run may raise any type of error
         raise ModelError(f"The model cannot run on a text alone: {describe_failure(error)}.") from error
     return made
 
@@ -59,8 +61,9 @@ def _made(
     model: Any, text: CheckpointTokenizer, architecture: Architecture,
     eager: tuple[parity.Eager, Batch, Batch | None], rules: GenerationRules, *, is_known: bool,
 ) -> tuple[HuggingFaceModel | ReplayedModel, ShownPass, Tensor]:  # fmt: skip
-    """Wrap a model in the first way that works; also return the function that runs the shown pass, and the pass's
-    output.
+    """Wrap a model in the first way that works.
+
+    Also return the function that runs the shown pass, and the output of the pass.
     """
     expected, sample, target = eager
     shown = expected.output
@@ -93,10 +96,10 @@ def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool 
 
 
 def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool) -> tuple[Network, Tensor]:
-    """Return the model's network with its attention watched, after comparing its pass, and the output of the pass.
+    """Return a network whose attention is watched, after comparing its pass, and the output of the pass.
 
-    Falcon calls PyTorch's fused kernel itself. Falcon's eager pass is no reference: with ALiBi it computes something
-    else.
+    Falcon calls PyTorch's fused kernel itself; its eager pass is no reference, because it computes something else with
+    ALiBi.
     """
     expected, sample, target = eager
     if patches.set_fused(model):

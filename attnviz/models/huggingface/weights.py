@@ -1,4 +1,4 @@
-"""Identify a checkpoint's weights by an id, and compare them with the shapes that its config asks for."""
+"""Compute an id for a checkpoint's weights, and compare the weights with the shapes that the config asks for."""
 
 import hashlib
 import json
@@ -13,24 +13,24 @@ from transformers.initialization import no_init_weights
 
 from attnviz.text.limits import catch_panics
 
-# What a config says of where it was saved and how it is to be run, and not of what the model computes.
+# Entries of a config about how it was saved or is run, which do not change what the model computes.
 _PASSING = {"architectures", "dtype", "torch_dtype", "transformers_version", "use_cache"}
-_AFTER_ATTENTION = "pooler"  # a file may lack it, and then it is random
-_LANES = 4_093  # a prime, so that rows, columns and heads that change places change the sums
+_AFTER_ATTENTION = "pooler"  # random if it is missing in the file
+_LANES = 4_093  # a prime, so that swapped rows, columns or heads change the sums
 _OF_A_LAYER = re.compile(r"\.\d+\..*(attn|attention)", re.IGNORECASE)
-# Numbers that a model may have beyond its files': tied weights and shared layers are counted once there and here, and
-# what no file holds is a head, a pooler or tables of sines and masks of a few million.
+# How many more parameters than its files a model may have. Tied weights and shared layers are counted once in both;
+# a head, a pooler, and tables of sines and masks, of a few million values, are in no file.
 MOST_TIMES, MOST_MORE = 2, 16_000_000
 
 Shape = tuple[int, ...]
 
 
 def weights_id(model: nn.Module, text_id: str) -> str:
-    """Return sixteen hexadecimal digits that change whenever the weights do, the config or the tokenizer.
+    """Return sixteen hexadecimal digits that change whenever the weights, the config or the tokenizer change.
 
-    They are the same for the same numbers in memory and in files. Weights are summed where they lie, as integers in
-    4,093 lanes, which costs one reading of them: an id is computed whenever it is asked for, since training
-    changes a model without notice. Numbers of half precision count as what they are in float32.
+    The id is the same for equal values in memory and in files. Weights are summed in place, as integers in 4,093 lanes,
+    which costs one read: the id is computed whenever it is asked for, because training changes a model without notice.
+    Half-precision values count as their float32 values.
     """
     digest = hashlib.sha256(_config(model) + text_id.encode())
     for name, tensor in sorted(model.state_dict().items()):
@@ -41,7 +41,7 @@ def weights_id(model: nn.Module, text_id: str) -> str:
 
 @catch_panics()
 def text_id(tokenizer: Any) -> str:
-    """Digest a tokenizer's behaviour: its backend as tokenizer.json has it, or its vocabulary where it has none."""
+    """Return a hash of a tokenizer's behaviour: of its tokenizer.json, or of its vocabulary if it has none."""
     backend: Any = getattr(tokenizer, "backend_tokenizer", None)
     if hasattr(backend, "to_str"):
         said = json.loads(backend.to_str()) | {"truncation": None, "padding": None}
@@ -60,7 +60,7 @@ def _content(tensor: Any) -> bytes:
 
 
 def _sums(content: Tensor) -> bytes:
-    """Return the 64-bit sums of bytes in lanes, and the bytes that fill no whole row of them."""
+    """Return the 64-bit sums of the bytes in lanes, followed by the bytes after the last full row of lanes."""
     whole = len(content) // (8 * _LANES) * 8 * _LANES
     rows = content[:whole].clone() if content.storage_offset() % 8 else content[:whole]
     sums = rows.view(torch.int64).view(-1, _LANES).sum(dim=0).cpu()
@@ -74,7 +74,7 @@ def _config(model: nn.Module) -> bytes:
 
 
 def _drop_passing_entries(said: Any) -> Any:
-    """Drop entries of a config, and of the configs in it, that say nothing on what the model computes."""
+    """Drop entries of a config, and of nested configs, that do not change what the model computes."""
     if not isinstance(said, dict):
         return said
     return {
@@ -87,16 +87,16 @@ def _lasts(key: str) -> bool:
 
 
 def count_asked(config: Any, auto: Any) -> int:
-    """Count the numbers of a model with this config, tables that no file holds among them, each once.
+    """Return the number of values in a model with this config, including tables that no file holds, each counted once.
 
-    Raises what building raises.
+    Raises the errors that building the model raises.
     """
     model = _meta_model(config, auto)
     return sum(tensor.numel() for tensors in (model.parameters(), model.buffers()) for tensor in tensors)
 
 
 def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
-    """Describe the first tensor of a different shape than its config asks for; None: all fit."""
+    """Describe the first tensor whose shape differs from what the config asks for, or return None."""
     wanted = {name: tuple(tensor.shape) for name, tensor in _meta_model(config, auto).state_dict().items()}
     for name, shape in sorted(_shapes(weights).items()):
         # A checkpoint without a head names its tensors without the prefix that the whole model has.
@@ -108,7 +108,7 @@ def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
 
 
 def _meta_model(config: Any, auto: Any) -> Any:
-    """Build a model without memory for its numbers, so that a config may ask for any size; tied weights are tied."""
+    """Build a model without memory for its values, so that a config may ask for any size; tied weights are tied."""
     build = getattr(auto, "from_config", None) or auto._from_config  # the latter of a class that is no auto class
     with torch.device("meta"), no_init_weights():
         model = build(config)
@@ -117,8 +117,9 @@ def _meta_model(config: Any, auto: Any) -> Any:
 
 
 def left_over(unexpected: set[str]) -> str | None:
-    """Return the name of an attention layer's tensor that the config has no place for; without this tensor, attnviz
-    would show another model.
+    """Return the name of an attention tensor for which the config has no place, or None.
+
+    Without this tensor, attnviz would show a different model.
     """
     return next((name for name in sorted(unexpected) if name.endswith("weight") and _OF_A_LAYER.search(name)), None)
 

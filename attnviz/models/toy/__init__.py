@@ -1,1 +1,1 @@
-"""A trained toy as a model."""
+"""A trained toy as a model that attnviz can trace."""

@@ -1,6 +1,6 @@
-"""A toy that was trained in front of a visitor, as a model like any other: Heads, Masks and Decoding open it.
+"""A trained toy as a model: Heads, Masks and Decoding open it like any other.
 
-The parts that it was trained without are missing in every pass, and can be put back.
+The parts that it was trained without are missing in every pass, and can be restored.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, Vocabulary, likeliest_ids
 from attnviz.transformer.layers import ForwardContext
 
-MOST_TOKENS = 64  # that a toy reads or writes; its own lines have 25 at most
-# What can be put back, and the habit that does it. Weights that never saw a position have no use for one.
+MOST_TOKENS = 64  # most tokens that a toy reads or writes; its task's lines have at most 25
+# Parts that can be restored, with the habit to change. Positions are of no use to weights that were trained without.
 _BACK = {
     "causal-mask": {"mask": "causal"},
     "padding-mask": {"sees_padding": False},
@@ -39,7 +39,7 @@ _BACK = {
 
 @reads_arguments
 class Toy(TransformerModel[ToyNetwork, ToyWords]):
-    """The network of a recording and its words. Every method is safe to call from many threads at once."""
+    """The network and the vocabulary of a recording. All methods are thread-safe."""
 
     languages: tuple[str, ...] = ()
 
@@ -51,7 +51,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
     @classmethod
     def from_recording(cls, recording: Recording, name: str = "") -> Self:
-        """Return the model at the end of a recording. Raises ValueError for one that was kept without weights."""
+        """Return the model at the end of a recording. Raises ValueError for a recording without weights."""
         network = recording.network()
         assert recording.weights is not None  # or there were no network
         digest = hashlib.sha256(recording.weights.tobytes() + recording.experiment.key.encode())
@@ -59,13 +59,13 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
     @property
     def model_id(self) -> str:
-        """The id of its weights: the recording's, or what follows from them where they were trained further."""
+        """The id of the weights: the recording's, or a new one if they were trained further."""
         now = _weights(self.model)
         return self._id if now == self._learned else hashlib.sha256(now + self.experiment.key.encode()).hexdigest()[:12]
 
     @property
     def without(self) -> tuple[str, ...]:
-        """The parts that it was trained without and still lacks; a causal mask that leaks counts as missing."""
+        """The parts that the toy was trained without and still lacks; a leaking causal mask counts as missing."""
         habits = self.model.habits
         gone = {"causal-mask": habits.mask != "causal", "padding-mask": habits.sees_padding,
                 "cross-attention": not habits.sees_source}  # fmt: skip
@@ -73,8 +73,10 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
                 *(name for name in self.experiment.without if name not in gone))  # fmt: skip
 
     def put_back(self, name: str) -> Self:
-        """Return the same weights with a part restored that they were trained without: "causal-mask",
-        "padding-mask" or "cross-attention". Raises ValueError for anything else, and for what is not missing.
+        """Return a toy with the same weights and one missing part restored: "causal-mask", "padding-mask" or
+        "cross-attention".
+
+        Raises ValueError for any other part, and for one that is not missing.
         """
         if name not in self.without:
             raise ValueError(f"{name!r} is not missing from this toy: it lacks {', '.join(self.without) or 'nothing'}.")
@@ -86,25 +88,25 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
     @property
     def inputs(self) -> Inputs:
-        """A source and perhaps its target; a decoder alone takes a prompt."""
+        """The toy's input fields: a source and optionally its target, or a prompt for a decoder-only toy."""
         return Inputs.PROMPT if self.is_decoder_only else Inputs.SOURCE_AND_TARGET
 
     @property
     def is_decoder_only(self) -> bool:
-        """Whether it has no source."""
+        """Whether the toy has no source."""
         return self.experiment.toy_task.is_decoder_only
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The id that ends a line, and those that are never written."""
+        """The id that ends a line, and the ids that are never generated."""
         return self.codec.rules
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """Return the tokens of a line, without special ones; `to` is not used."""
+        """Return the tokens of a line, without special tokens; `to` is not used."""
         return self.codec.read(text)[0]
 
     def read(self, text: str, to: str = "") -> ReadSource:
-        """Read a line. Raises TextError for an empty one, and for a word that it does not know."""
+        """Read a line. Raises TextError for an empty line, and for a word that the toy does not know."""
         require_text(text)
         tokens, notes = self.codec.read(text)
         if self.is_decoder_only:
@@ -112,7 +114,9 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         return ReadSource(text, (*tokens, _end(tokens)), (_BEGIN,), prefix_notes("Source", notes))
 
     def sentence(self, source: ReadSource, ids: tuple[int, ...]) -> Sentence:
-        """Label a run over a line and the ids of its target; a decoder alone has its prompt as it was typed."""
+        """Return the sentence of a run from a line and the ids of its target; a decoder-only toy keeps its prompt as
+        typed.
+        """
         if source.src:
             return super().sentence(source, ids)
         given = min(len(source.begun), len(ids))
@@ -120,8 +124,9 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         return Sentence(tgt=tokens, tgt_text=text)
 
     def write(self, text: str, *, new_tokens: int | None = None, interventions: Sequence[Intervention] = ()) -> str:
-        """Write on from a line, greedily, under the `interventions`. Raises TextError for an empty line, and
-        for a word that it does not know.
+        """Continue a line greedily, with the `interventions` applied.
+
+        Raises TextError for an empty line, and for a word that the toy does not know.
         """
         source = self.read(text)
         edits = self.check_interventions(interventions).resolve([source.initial_sentence]).edits
@@ -134,12 +139,12 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         self, text: str, *, tgt_text: str | None = None, new_tokens: int | None = None, max_tokens: int = MOST_TOKENS,
         logits: bool = True, hidden: bool = True, interventions: Sequence[Intervention] = (),
     ) -> Trace:  # fmt: skip
-        """Run the toy on a line and record every site: teacher forcing on `tgt_text`, or on what it writes itself.
+        """Run the toy on a line and record every site, with teacher forcing on `tgt_text`, or on what it writes itself.
 
-        A decoder alone continues its prompt by `new_tokens` (by default one: what its last row puts out). `max_tokens`
-        bounds what is written. A toy is small: `logits` and `hidden`, which may be left out of others, are always
-        there. The `interventions` apply to the writing and to the pass. Raises TextError for an empty line
-        and for a word that it does not know, ValueError for what it does not take.
+        A decoder-only toy continues its prompt by `new_tokens` (by default one: the output of its last row).
+        `max_tokens` limits what is written. `logits` and `hidden` have no effect, because a toy is small: both are
+        always recorded. The `interventions` apply to the writing and to the pass. Raises TextError for an empty line
+        and for a word that the toy does not know, ValueError for arguments that it does not take.
         """
         self._require(tgt_text, new_tokens, max_tokens)
         source, given = self.read(text), None
@@ -157,10 +162,10 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         new_tokens: int | None = None, choose: Choose = likeliest_ids, max_tokens: int = MOST_TOKENS,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:  # fmt: skip
-        """Decode one token at a time, each step recorded. A prompt is fed token by token, then continued.
+        """Decode one token at a time and record each step. A prompt is fed token by token, then continued.
 
-        A teacher's prefix is fed instead where it is given: ids `tgt_in`, or a target's text. A toy whose causal mask
-        is missing or leaks has no use for a cache: it runs its whole prefix at each step, `cached` or not. The
+        If a teacher's prefix is given, it is fed instead: ids `tgt_in`, or the text of a target. A toy whose causal
+        mask is missing or leaks cannot use a cache: it runs its whole prefix at each step, `cached` or not. The
         `interventions` apply to each step.
         """
         self._require(tgt_text, new_tokens, max_tokens)
@@ -173,7 +178,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         return steps(self, text, plan)
 
     def cut_note(self, count: int) -> str:
-        """Say that a line has no end after so many words."""
+        """Return the note on a line that did not end within this number of words."""
         return f"Its text was cut after {count} words without reaching <eos>."
 
     def _require(self, tgt_text: str | None, new_tokens: int | None, max_tokens: int) -> None:
@@ -186,7 +191,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         require_room(max_tokens)
 
     def _require_prefix(self, tgt_in: Sequence[int], begun: Sequence[Token]) -> tuple[int, ...]:
-        """Return ids that a teacher feeds. Raises ValueError where they begin in another way, or are no ids."""
+        """Return the ids that a teacher feeds. Raises ValueError if they begin in a wrong way, or are not valid ids."""
         ids, first, known = tuple(tgt_in), tuple(token.id for token in begun), self.codec.vocab_size
         if ids[: len(first)] != first:
             raise ValueError(f"tgt_in begins with {list(ids[: len(first)])}, and must begin with {list(first)}.")
@@ -195,20 +200,20 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         return ids
 
     def _target(self, tgt_text: str) -> tuple[tuple[Token, ...], tuple[str, ...]]:
-        """Read a target, from `<bos>` to `<eos>`, and notes. Raises TextError for a word that it does not know."""
+        """Read a target, from `<bos>` to `<eos>`, and notes. Raises TextError for a word that the toy does not know."""
         tokens, notes = self.codec.read(tgt_text)
         return (_BEGIN, *tokens, _end(tokens)), notes
 
     def _limit(self, source: ReadSource, new_tokens: int | None) -> int:
-        """Return how many tokens may be written: room for every line of the task, but an end to a toy that repeats
-        itself.
+        """Return the most tokens that may be written: enough for every line of the task, but a limit for a toy that
+        repeats itself.
         """
         if source.src:
             return min(MOST_TOKENS, 2 * len(source.src) + 2)
         return max(1, min(MOST_TOKENS, len(source.begun) - 3 if new_tokens is None else new_tokens))
 
     def _prompt_ids(self, trace: Trace) -> Tensor:
-        """Return the prompts of a trace, cut to the shortest; `<bos>` for lines that have a source."""
+        """Return the prompts of a trace, truncated to the shortest; `<bos>` for lines that have a source."""
         prompts = [
             [token.id for token in sentence.tgt_in if not token.segment] or [BOS] for sentence in trace.sentences
         ]
@@ -225,5 +230,5 @@ def _end(tokens: Sequence[Token]) -> Token:
 
 
 def _weights(network: ToyNetwork) -> bytes:
-    """Return the bytes of all weights, some hundred kilobytes."""
+    """Return the bytes of all weights, about a hundred kilobytes."""
     return torch.nn.utils.parameters_to_vector(network.parameters()).detach().numpy().tobytes()

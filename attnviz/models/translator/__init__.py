@@ -1,1 +1,1 @@
-"""The translator that comes along: drafts, steps, and decoding broken on purpose."""
+"""The built-in translator: its generation, its recorded decoding steps, and deliberate faults in decoding."""

@@ -1,7 +1,7 @@
-"""Faults made on purpose in one run, to show what keeps training and decoding equal.
+"""Deliberate faults in one run, to show what keeps training and decoding consistent.
 
-Each switch changes the computation of the run that it is passed to and of no other: masks are changed by a probe,
-dropout is an argument of the call with a generator of its own, positions restart in a cache that belongs to the run.
+Each fault changes only the run that it is passed to: a probe changes masks, dropout is an argument of the call with its
+own generator, and positions restart in a cache that belongs to the run.
 """
 
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ CausalMask = Literal["causal", "none", "ahead"]
 
 @dataclass(frozen=True)
 class Faults:
-    """Switches, all off at first.
+    """The faults of a run, all off by default.
 
-    `mask`: "none" lets every target position see every other one, "ahead" lets it see one position too many.
-    `dropout`: the rate that is left on, with `seed`. `restart_positions`: a cached step is embedded as if it stood
-    at position 0. Raises ValueError for an unknown mask or a rate outside [0, 1).
+    `mask`: "none" lets every target position see every other one, "ahead" lets it see one position too many. `dropout`:
+    the dropout rate that stays on, with `seed`. `restart_positions`: a cached step is embedded as if it were at
+    position 0. Raises ValueError for an unknown mask or a rate outside [0, 1).
     """
 
     mask: CausalMask = "causal"
@@ -40,17 +40,17 @@ class Faults:
         Dropout(self.dropout)
 
     def probe(self, inner: Probe) -> Probe:
-        """Make a probe that changes the mask and passes the changed calls to `inner`."""
+        """Return a probe that changes the mask and passes the changed calls to `inner`."""
         return inner if self.mask == "causal" else Chain((LooseMask(ahead=None if self.mask == "none" else 1), inner))
 
     def make_dropout(self, run: int, device: torch.device) -> Dropout | None:
-        """Make the dropout of run number `run`: two runs draw different numbers, the same run always the same ones."""
+        """Return the dropout of run number `run`: different runs use different random numbers, repeatably."""
         if not self.dropout:
             return None
         return Dropout(self.dropout, torch.Generator(device).manual_seed(2 * self.seed + run))
 
     def apply(self, stepper: Stepper) -> Stepper:
-        """Restart the positions of the stepper's cache, where that is asked for."""
+        """Return the stepper, with a cache that restarts positions if that fault is on."""
         if self.restart_positions and stepper.cache is not None:
             stepper.cache = RestartedCache(stepper.cache.self_attention, stepper.cache.cross)
         return stepper
@@ -61,12 +61,12 @@ NO_FAULTS = Faults()
 
 @dataclass
 class LooseMask(Probe):
-    """Lets decoder positions see `ahead` later ones; None: all of them."""
+    """Let decoder positions see `ahead` later positions; None means all of them."""
 
     ahead: int | None
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Loosen the mask of a decoder's self-attention."""
+        """Replace the mask of a decoder's self-attention."""
         return replace(call, mask=self._mask(call)) if site.kind == "decoder_self" else call
 
     def _mask(self, call: AttentionCall) -> Tensor | None:
@@ -78,9 +78,11 @@ class LooseMask(Probe):
 
 
 class RestartedCache(KVCache):
-    """A cache that says that it is empty: every step is embedded at position 0, as a careless loop would do."""
+    """A cache that reports length 0, so that every step is embedded at position 0, a typical mistake in a decoding
+    loop.
+    """
 
     @property
     def length(self) -> int:
-        """0, however many tokens it holds."""
+        """0, however many tokens are in the cache."""
         return 0

@@ -1,4 +1,4 @@
-"""Greedy translations: of many sentences in batches of like lengths, or of one with a draft that is checked."""
+"""Greedy translations: of many sentences in batches of similar length, or of one sentence with a checked draft."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,10 +15,10 @@ from attnviz.transformer.draft import DraftModel
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.transformer import Transformer
 
-OnNote = Callable[[int, str], None]  # which sentence, and what is said of it
+OnNote = Callable[[int, str], None]  # receives the index of a sentence and a note on it
 WithTokenizer = TransformerModel[Transformer, TranslatorTokenizer]
 
-_MOST_MISTAKES = 4  # the shipped model's drafts have one in some 45 sentences; with more, going step by step is sooner
+_MOST_MISTAKES = 4  # the shipped model's drafts have one in about 45 sentences; with more, step by step is faster
 
 
 @torch.inference_mode()
@@ -26,10 +26,10 @@ def translations(
     model: WithTokenizer, sentences: Sequence[str], *, to: str, batch: int, tell: OnNote | None = None,
     changes: CheckedInterventions = NO_INTERVENTIONS,
 ) -> list[str]:  # fmt: skip
-    """Translate each sentence, in their order; blank stays blank. `tell(index, note)` is called for every sentence that
-    was read, and every translation that was written, in part only.
+    """Translate each sentence and return the translations in order; a blank sentence stays blank.
 
-    Raises TextError for an unknown language, ValueError for a batch of none.
+    `tell(index, note)` is called for every sentence or translation that was truncated. Raises TextError for an unknown
+    language, ValueError for a batch size below 1.
     """
     bos_id = model.codec.bos_id(to)
     if batch < 1:
@@ -60,10 +60,10 @@ def translations(
 def draft_and_check(
     model: WithTokenizer, rounded: DraftModel, target: TargetPass, *, bos_id: int, limit: int
 ) -> list[int]:
-    """Write the ids that greedy decoding writes after `<bos>`, at most `limit`, `<eos>` included where it comes.
+    """Return the ids that greedy decoding generates after `<bos>`, at most `limit`, including `<eos>` if it is reached.
 
-    Rounded weights draft them, and the pass over the draft checks each by the model's own weights: where one is wrong
-    it is mended, and drafting goes on from there. It saves time, and changes nothing that is written. `target` then
+    Rounded weights draft the ids, and one pass over the draft checks each with the model's own weights. After a wrong
+    id is corrected, drafting continues from there. This saves time and does not change the result. Afterwards, `target`
     holds the pass over all ids but the last.
     """
     draft, ids = rounded.begin(target.memory, capacity=limit), [bos_id]
@@ -84,16 +84,16 @@ def draft_and_check(
 
 
 def cut_note(count: int) -> str:
-    """Say that a translation has no end after so many tokens."""
+    """Return the note on a translation that did not end within this number of tokens."""
     return f"The translation was cut after {count} tokens without reaching <eos>."
 
 
 def decoding_limit(src_length: int) -> int:
-    """Return how many tokens a translation may have: enough for any language, with an end to repetitions."""
+    """Return the most tokens that a translation may have: enough for any language, but a limit for repetitions."""
     return min(MAX_TOKENS, 2 * src_length + 20)
 
 
 def pad_ids(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
-    """Join rows of ids into one `(batch, length)`, shorter ones filled up with `pad_id`."""
+    """Join rows of ids into one tensor `(batch, length)`, with `pad_id` after shorter rows."""
     tensors = [torch.tensor(row) for row in rows]
     return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=pad_id)

@@ -1,4 +1,4 @@
-"""Notes on sources that a translator cannot read: unknown tokens, unusual lengths, unsure translations."""
+"""Notes on sources that a translator cannot read well: unknown tokens, unusual lengths, uncertain translations."""
 
 import math
 import unicodedata
@@ -12,17 +12,18 @@ from torch import Tensor
 from attnviz.text.display import display
 from attnviz.tracing.trace import Trace
 
-MOST_NAMED = 6  # unknown texts
-MOST_UNKNOWN = 0.2  # share of source tokens: ordinary sentences have none, other scripts more than half
+MOST_NAMED = 6  # most unknown texts that a note names
+MOST_UNKNOWN = 0.2  # share of unknown source tokens: 0 in ordinary sentences, more than half in other scripts
 
 
 @dataclass(frozen=True)
 class ReadableInputs:
-    """The sentences that a model can read, in words and in numbers that `weights` were measured on when it was shipped.
+    """The sentences that a model can read, in words and in values that were measured with `weights` when it was
+    shipped.
 
-    `what` names them; `tokens` are the fewest and the most tokens of its training sentences (without the longest two
-    of a thousand). `usual` and `least` are log-probabilities per token of its own translations of held-out sentences,
-    for each language: the median, and the value that some fourteen of a thousand fall below.
+    `what` describes the sentences. `tokens` are the fewest and the most tokens of its training sentences (without the
+    longest 0.2 %). `usual` and `least` are log-probabilities per token of its own translations of held-out sentences,
+    for each language: the median, and the value below which about 1.4 % fall.
     """
 
     what: str
@@ -33,7 +34,7 @@ class ReadableInputs:
 
     @classmethod
     def from_config(cls, content: Any) -> "ReadableInputs | None":
-        """Read the entry of a `config.json`; None where it is missing or malformed."""
+        """Read the entry in a `config.json`; None if it is missing or malformed."""
         try:
             fewest, most = map(int, content["tokens"])
             return cls(content["what"], content["weights"], (fewest, most), content["usual"], content["least"])
@@ -41,26 +42,26 @@ class ReadableInputs:
             return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the entry as `config.json` holds it."""
+        """Return the entry in the form of `config.json`."""
         return asdict(self)
 
 
 def mean_log_probability(trace: Trace) -> float:
-    """Compute the mean log-probability of the target's tokens, as the model gives it; NaN without logits."""
+    """Return the mean log-probability that the model gives to the target's tokens; NaN without logits."""
     ids, logits = _target_ids_and_logits(trace)
     return float(logits.log_softmax(dim=-1).gather(1, ids.unsqueeze(1)).mean())
 
 
 def is_own_translation(trace: Trace) -> bool:
-    """Check whether the model wrote the target, or would write it: a link gives back what it once wrote."""
+    """Check whether the target is the model's own translation: written in this run, or equal to what it would write."""
     ids, logits = _target_ids_and_logits(trace)
     return len(ids) > 0 and (trace.info.decoding_seconds > 0 or torch.equal(logits.argmax(dim=-1), ids))
 
 
 def out_of_depth_note(trace: Trace, readable: ReadableInputs) -> str:
-    """Say in one sentence why the model cannot read this source; "" where nothing shows it.
+    """Return a sentence that says why the model cannot read this source well, or "".
 
-    A target that a person typed tells nothing of how the source was read, and is left out.
+    A target that a person typed says nothing about how the source was read, so its probability is not used.
     """
     src = trace.tokens("src")
     reasons = (_length_reason(len(src), readable), _unsure_reason(trace, readable) if is_own_translation(trace) else "")
@@ -72,7 +73,7 @@ def out_of_depth_note(trace: Trace, readable: ReadableInputs) -> str:
 
 
 def unknown_tokens_note(trace: Trace) -> str:
-    """Name the source tokens that are not in the model's vocabulary, in one sentence; "" where all of them are."""
+    """Return a sentence that names the source tokens that are not in the model's vocabulary, or ""."""
     sentence = trace.sentences[0]
     read = sentence.src or [token for token in sentence.tgt if not token.segment]
     found = [token for token in read if token.is_unknown]
@@ -86,7 +87,7 @@ def unknown_tokens_note(trace: Trace) -> str:
 
 
 def _isolated(text: str) -> str:
-    """Keep a text that is written from right to left from turning the order of those around it."""
+    """Isolate right-to-left text with Unicode marks, so that it does not reorder the text around it."""
     is_turned = any(unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in text)
     return f"\u2068{text}\u2069" if is_turned else text
 
@@ -109,10 +110,12 @@ def _unsure_reason(trace: Trace, readable: ReadableInputs) -> str:
 
 
 def _target_ids_and_logits(trace: Trace) -> tuple[Tensor, Tensor]:
-    """Return the target's ids `(length,)` and the logits `(length, vocab_size)` that they came from; none without
+    """Return the target's ids `(length,)` and the logits `(length, vocab_size)` that predict them; both empty without
     logits.
     """
-    ids = [token.id for token in trace.sentences[0].tgt_out if token.id >= 0]  # the last of a cut target has no id
+    ids = [
+        token.id for token in trace.sentences[0].tgt_out if token.id >= 0
+    ]  # the "(cut)" token at the end of a cut target has no id
     if trace.logits is None:
         return torch.empty(0, dtype=torch.long), torch.empty(0, 1)
     return torch.tensor(ids, device=trace.logits.device), trace.logits[0, : len(ids)].float()

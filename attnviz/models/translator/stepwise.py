@@ -1,6 +1,6 @@
-"""Decoding one token at a time with every step recorded, and the one pass that it should equal.
+"""Decode one token at a time and record every step, and record the single pass that the steps should equal.
 
-The page, the API and the command line all decode through `decode_steps` and `beam_steps`; this file adds the record.
+The page, the API and the command line all decode with `decode_steps` and `beam_steps`; this file adds the recording.
 """
 
 import time
@@ -33,8 +33,8 @@ AnyTransformer = TransformerModel[Any, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """Options of a decoding: its language, a teacher's ids (`<bos>` first; None where the model's own choices are fed),
-    faults and interventions.
+    """Options for decoding: the language, a teacher's ids (with `<bos>`; None to feed the model's own choices), faults
+    and more.
     """
 
     to: str
@@ -48,10 +48,9 @@ class Plan:
 
 @torch.inference_mode()
 def steps(model: AnyTransformer, text: str, plan: Plan) -> Iterator[Step]:
-    """Decode `text` as planned, a `Step` at a time. A prompt, as a teacher's ids, is fed token by token.
+    """Decode `text` as planned and yield a `Step` for each token. A prompt, or a teacher's ids, are fed token by token.
 
-    Raises TextError for an empty sentence or an unknown language, and ValueError for a beam that is to follow a
-    teacher.
+    Raises TextError for an empty sentence or an unknown language, and ValueError for a beam with a teacher.
     """
     if plan.teacher is not None and isinstance(plan.choose, Beam):
         raise ValueError("A beam chooses its own tokens, so it cannot use a teacher's prefix.")
@@ -75,10 +74,10 @@ def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
     translator: AnyTransformer, text: str, ids: Sequence[int], *, to: str, faults: Faults = NO_FAULTS,
     padding: int = 0, probe: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
 ) -> Trace:  # fmt: skip
-    """Run once over `ids[:-1]` (`<bos>` first) and record it: what training computes, and what every step should equal.
+    """Run and record one pass over `ids[:-1]` (`<bos>` first), which training computes and every step should equal.
 
-    `padding` adds that many `<pad>` to the target, as when it is in a batch with a longer one. The probe acts first,
-    then the `changes`, and the recorder sees both.
+    `padding` adds that many `<pad>` to the target, as in a batch with a longer one. The probe is applied first, then
+    the `changes`; the recorder sees both.
     """
     recorder, tgt = Recorder(), (*ids, *[translator.codec.pad_id] * padding)
     source, dropout = translator.read(text, to), faults.make_dropout(0, translator.device)
@@ -97,7 +96,7 @@ def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
 
 @dataclass
 class RecordedSteps:
-    """A stepper whose every step is recorded, under faults and edits. It belongs to one run."""
+    """A stepper that records every step, with faults and edits applied. It belongs to one run."""
 
     stepper: Stepper
     faults: Faults = NO_FAULTS
@@ -108,7 +107,7 @@ class RecordedSteps:
     seconds: float = 0.0
 
     def step(self, ids: Ids, /) -> Logits:
-        """Feed the next token of every row; `recorder` and `logits` then hold this step's record."""
+        """Feed the next token of every row; afterwards, `recorder` and `logits` hold this step's record."""
         started = time.perf_counter()
         self.recorder = Recorder()
         start = 0 if self.stepper.cache is None else self.stepper.prefix.shape[1]
@@ -119,7 +118,7 @@ class RecordedSteps:
         return logits
 
     def select_rows(self, rows: Tensor, /) -> None:
-        """Go on with these rows of the batch only, in this order."""
+        """Keep only these batch rows, in this order."""
         self.edits = None if self.edits is None else self.edits.select_rows(rows)
         self.stepper.select_rows(rows)
 
@@ -128,7 +127,7 @@ Choice = int | tuple[Hypothesis, ...]
 
 
 def _choices(watched: RecordedSteps, fed: Tensor, vocabulary: Vocabulary, plan: Plan, limit: int) -> Iterator[Choice]:
-    """Yield after each step the id that was chosen, or the hypotheses that a beam has kept; `fed` comes first."""
+    """Yield after each step the chosen id, or the hypotheses that a beam has kept; the ids `fed` are fed first."""
     first, teacher = fed[:, 0], fed[:, 1:]
     if isinstance(plan.choose, Beam):
         yield from beam_steps(watched, first, vocabulary, max_tokens=limit, beam=plan.choose)
@@ -147,7 +146,7 @@ class _Common:
     plan: Plan
 
     def step(self, watched: RecordedSteps, choice: Choice) -> Step:
-        """Return the record of the step that `watched` has just made."""
+        """Return the record of the step that `watched` has just computed."""
         recorder, logits = watched.recorder, watched.logits
         assert logits is not None  # a step was made
         encoder = _repeat_record(self.encoder, len(logits))
@@ -176,7 +175,7 @@ class _Common:
 
 
 def _repeat_record(encoder: Recorder, rows: int) -> Recorder:
-    """Expand the record of a source that all rows of a beam share to a batch axis of `rows`, without copies."""
+    """Expand the encoder's record, which all rows of a beam share, to a batch axis of size `rows`, without copying."""
 
     def repeat(tensor: Tensor) -> Tensor:
         return tensor.expand(rows, *tensor.shape[1:])

@@ -1,4 +1,4 @@
-"""A small untrained translator, made in milliseconds: for tests, and for attention as it is before training."""
+"""A small untrained translator, made in milliseconds, for tests and to show attention before training."""
 
 from functools import cache
 
@@ -14,7 +14,9 @@ _HAN = "我爱你机器学习真好玩"
 
 
 def tiny_translator(seed: int = 0, *, n_heads: int = 5, n_layers: int = 2, d_k: int = 4) -> Translator:
-    """Make a model of random weights, shape `n_layers` x `n_heads` x `d_k`; the same seed gives the same model."""
+    """Return a model with random weights and `n_layers` x `n_heads` heads of size `d_k`; equal seeds give
+    equal models.
+    """
     codec = _codec()
     config = ModelConfig(
         codec.vocab_size, d_model=n_heads * d_k, n_heads=n_heads, n_layers=n_layers, d_ff=2 * n_heads * d_k

@@ -1,4 +1,4 @@
-"""Traces of several sentences at once: read, written and recorded as one padded batch, then taken apart again."""
+"""Trace several sentences as one padded batch, and split the result into one trace per sentence."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,8 +20,10 @@ from attnviz.transformer.probe import AttentionCall, Site, cut_to_lengths, selec
 
 @torch.inference_mode()
 def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
-    """Trace each text as `model.trace(text, to=to)` does, to rounding, in one batch. Raises TextError for an empty
-    sentence or a language that the model does not write. The seconds are those of the whole batch.
+    """Trace each text like `model.trace(text, to=to)`, in one batch; results are equal up to rounding.
+
+    The seconds in the traces are those of the whole batch. Raises TextError for an empty sentence or a language that
+    the model does not write.
     """
     for text in texts:
         require_text(text)
@@ -59,7 +61,7 @@ def traces(model: Translator, texts: Sequence[str], *, to: str) -> list[Trace]:
 
 
 def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Trace:
-    """Return the trace of one sentence; its numbers are views of the batch's. Edited weights are not supported."""
+    """Return the trace of one batch item; its tensors are views of the batch's. Edited weights are not supported."""
     whole = trace.sentences[item]
     sentence = replace(whole, src=_cut_padding(whole.src, is_pad), tgt=_cut_padding(whole.tgt, is_pad))
     sizes = {"encoder": len(sentence.src), "decoder": len(sentence.tgt_in)}
@@ -77,7 +79,7 @@ def one_of_batch(trace: Trace, item: int, is_pad: Callable[[Token], bool]) -> Tr
 
 
 def _cut_padding(tokens: tuple[Token, ...], is_pad: Callable[[Token], bool]) -> tuple[Token, ...]:
-    """Cut the padding off the end of tokens; a pad that a text begins with is one of its own."""
+    """Remove the padding at the end of tokens; a pad token at the beginning of a text belongs to the text."""
     length = len(tokens)
     while length > 1 and is_pad(tokens[length - 1]):
         length -= 1

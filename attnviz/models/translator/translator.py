@@ -1,4 +1,4 @@
-"""The built-in translator: sentences in, traces and translations out. One instance serves every visitor."""
+"""The built-in translator: it turns sentences into traces and translations. One instance serves every visitor."""
 
 import copy
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ __all__ = ["Translator", "weights_id"]
 
 @reads_arguments
 class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
-    """A Transformer and its text codec. Every method is safe to call from many threads at once."""
+    """A Transformer and its tokenizer. All methods are thread-safe."""
 
     inputs = Inputs.TRANSLATION
     folder: Path | None = None
@@ -48,7 +48,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
 
     @classmethod
     def load(cls, folder: Path, *, device: torch.device, dtype: torch.dtype) -> "Translator":
-        """Read a checkpoint folder. Raises CheckpointError or TextError with one sentence."""
+        """Load a checkpoint folder. Raises CheckpointError or TextError with a message of one sentence."""
         model = checkpoint.load(folder, device=device, dtype=dtype)
         codec = TranslatorTokenizer.load(folder / "tokenizer.json")
         if codec.vocab_size != model.config.vocab_size:
@@ -62,12 +62,12 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Languages that it writes."""
+        """The languages that the model writes."""
         return self.codec.languages
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The id that ends a sentence, and those that are never written."""
+        """The id that ends a sentence, and the ids that are never generated."""
         return Vocabulary(self.codec.eos_id, self.codec.never_generated)
 
     def trace(
@@ -76,10 +76,10 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
     ) -> Trace:  # fmt: skip
         """Run the model on a sentence and record every site.
 
-        The target is `tgt_text` (teacher forcing), or else the translation that the model itself writes in the language
-        `to`, greedily, under the `interventions`, up to `max_tokens`. 512 tokens of the sentence are read; a
-        UserWarning says if it is longer. Raises TextError for an empty sentence or a language that the model does not
-        write, and ValueError if `max_tokens` leaves room for no token, or for an impossible intervention.
+        The target is `tgt_text` (teacher forcing), or the model's own greedy translation into the language `to`, of at
+        most `max_tokens`, with the `interventions` applied. 512 tokens of the sentence are read; a UserWarning says if
+        it is longer. Raises TextError for an empty sentence or a language that the model does not write, and ValueError
+        if `max_tokens` leaves room for no token, or for an impossible intervention.
         """
         require_text(text)
         require_room(max_tokens)
@@ -105,9 +105,10 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         self, text: str | Sequence[str], *, to: str, batch: int = 32, tell: OnNote | None = None,
         interventions: Sequence[Intervention] = (),
     ) -> str | list[str]:  # fmt: skip
-        """Translate greedily: return a string for a string, and a list in the same order for several. A blank text
-        stays blank. `tell(index, note)` is called for each text that was cut; without `tell`, a UserWarning says if a
-        text was too long. The `interventions` apply to every translation.
+        """Translate greedily: a string gives a string, several give a list in the same order. A blank text stays blank.
+
+        `tell(index, note)` is called for each text that was truncated; without `tell`, a UserWarning says if a text was
+        too long. The `interventions` apply to every translation.
         """
         notes: list[str] = []
         told = tell or (lambda _, note: notes.append(note))
@@ -128,12 +129,12 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         faults: Faults = NO_FAULTS,
         interventions: Sequence[Intervention] = (),
     ) -> Iterator[Step]:
-        """Decode one token at a time, up to `max_tokens`, each step recorded, on a cache or without one.
+        """Decode one token at a time, up to `max_tokens`, with or without a cache, and record each step.
 
         With `tgt_text`, the teacher's prefix is fed instead of the model's own choices (`Step.token` is still the token
         that the model would choose). `choose` picks each token from the logits, or is a beam. The `interventions` apply
-        to each step; `faults` are mistakes of a decoder, to study them. 512 tokens of the sentence are read; a
-        UserWarning says if it is longer.
+        to each step; `faults` are deliberate mistakes of a decoder. 512 tokens of the sentence are read; a UserWarning
+        says if it is longer.
         """
         teacher = None if tgt_text is None else self.codec.encode_target(tgt_text, to).ids
         source = self.codec.encode_source(text)
@@ -144,22 +145,23 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         return steps(self, text, Plan(to, teacher, cached, choose, limit, faults, changes))
 
     def decoding_limit(self, text: str) -> int:
-        """Return how many tokens a translation of `text` may have."""
+        """Return the most tokens that a translation of `text` may have."""
         return decoding_limit(len(self.codec.encode_source(text).ids))
 
     def copy_in_dtype(self, dtype: torch.dtype) -> "Translator":
-        """Return a copy that computes in `dtype`; this one stays as it is."""
+        """Return a copy that computes in `dtype`; this model stays unchanged."""
         model = copy.deepcopy(self.model).to(dtype)
-        model.embedding.restore_positions(self.device)  # rounded with the rest by `to`, and used from float32
+        model.embedding.restore_positions(self.device)  # `to` has rounded the positions, but they must be exact
         return Translator(model, self.codec, model_id=self.model_id, name=self.name)
 
     def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
-        """Return the tokens of a target text, without special ones."""
+        """Return the tokens of a target text, without special tokens."""
         return tuple(token for token in self.codec.encode_target(text, to).tokens if not token.is_special)
 
     def read(self, text: str, to: str = "") -> ReadSource:
-        """Read a sentence that is to be written in language `to`. Raises TextError for a language that it does not
-        write, and for an empty sentence.
+        """Encode a sentence to be written in language `to`.
+
+        Raises TextError for a language that the model does not write, and for an empty sentence.
         """
         require_text(text)
         (first,) = self.codec.tokens((self.codec.bos_id(to),))
@@ -167,13 +169,15 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         return ReadSource(text, src.tokens, (first,), prefix_notes("Source", src.notes))
 
     def write_target_ids(self, source: ReadSource, target: TargetPass, limit: int, edits: Edits | None) -> list[int]:
-        """As `TransformerModel.write_target_ids`, drafted with rounded weights where the run is unchanged."""
+        """Generate like `TransformerModel.write_target_ids`, with a draft by rounded weights if the run has no
+        edits.
+        """
         if self.draft is None or edits is not None:
             return super().write_target_ids(source, target, limit, edits)
         return draft_and_check(self, self.draft, target, bos_id=source.begun[0].id, limit=limit)
 
     def cut_note(self, count: int) -> str:
-        """Say that a translation has no end after so many tokens."""
+        """Return the note on a translation that did not end within this number of tokens."""
         return cut_note(count)
 
     def _prompt_ids(self, trace: Trace) -> Tensor:

@@ -1,1 +1,1 @@
-"""Attnviz's attention in the place of a checkpoint's own, by transformers' interface or by its softmax."""
+"""Run a checkpoint with attnviz's attention in place of its own, through transformers' interface or by its softmax."""

@@ -1,8 +1,8 @@
-"""The package's own attention, as transformers calls it. It is the same `attend` that the translator runs.
+"""attnviz's attention as a function that transformers calls; the translator uses the same `attend`.
 
-transformers 5 looks an attention function up by name each time a layer computes attention. Ours turns what it is
-handed into an `AttentionCall`, and whatever it would have to ignore into a refusal: a dropped argument changes the
-weights, often too little on a short text for any comparison to notice.
+transformers 5 looks an attention function up by name each time a layer computes attention. This function turns the
+arguments into an `AttentionCall`, and refuses arguments that it would have to ignore: an ignored argument changes the
+weights, often too little on a short text for a comparison to notice.
 """
 
 import math
@@ -20,10 +20,10 @@ from attnviz.transformer.masks import remember_causal
 from attnviz.transformer.probe import AttentionCall
 
 NAME, NAME_WITH_NUMBERS = "attnviz", "attnviz_numbers"
-# Models whose other parts read the mask as numbers, 0 = may attend: NLLB-MoE's router would read a bool mask inverted.
+# Models whose other parts expect a float mask, 0 = may attend: NLLB-MoE's router would read a bool mask inverted.
 _READ_MASKS = frozenset({"nllb-moe"})
 
-# What reaches the function without changing the weights: already in query, key or mask, or only about what to return.
+# Arguments that do not change the weights: already part of query, key or mask, or only about what to return.
 HARMLESS = frozenset(
     {
         *(
@@ -46,13 +46,13 @@ HARMLESS = frozenset(
         *("encoder_hidden_states", "encoder_attention_mask", "is_causal", "deterministic", "hidden_states"),
     }
 )
-_TOO_LOW = torch.finfo(torch.float16).min / 2  # a masked score in any type; no learned bias comes near it
+_TOO_LOW = torch.finfo(torch.float16).min / 2  # below every learned bias, above a masked score in any dtype
 
 
 def attention(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None = None, **arguments: Any
 ) -> tuple[Tensor, None]:
-    """Compute one attention call of a transformers model: `(batch, q_len, heads, d_v)`, and no weights.
+    """Compute one attention call of a transformers model; return `(batch, q_len, heads, d_v)` and no weights.
 
     Raises ModelError for an argument that would be ignored.
     """
@@ -74,7 +74,7 @@ def explicit_mask(**arguments: Any) -> Tensor | None:
 
 
 def register() -> None:
-    """Make `attn_implementation="attnviz"` known to transformers."""
+    """Register the attention implementations "attnviz" and "attnviz_numbers" with transformers."""
     AttentionInterface.register(NAME, attention)
     AttentionMaskInterface.register(NAME, explicit_mask)
     AttentionInterface.register(NAME_WITH_NUMBERS, attention)
@@ -82,14 +82,14 @@ def register() -> None:
 
 
 def name_for(model: Any) -> str:
-    """Return the name under which transformers finds the package's attention for a model."""
+    """Return the name of the attention implementation, in transformers, that a model needs."""
     return NAME_WITH_NUMBERS if model.config.model_type in _READ_MASKS else NAME
 
 
 def call_from_tensors(
     tensors: tuple[Tensor, Tensor, Tensor], mask: Tensor | None, arguments: dict[str, Any]
 ) -> AttentionCall:
-    """Make an `AttentionCall` of query, key, value, a mask of either sort, and the arguments by name.
+    """Return an `AttentionCall` for query, key, value, a bool or float mask, and the other arguments by name.
 
     Raises ModelError for an argument that would be ignored.
     """
@@ -101,7 +101,7 @@ def call_from_tensors(
     mask, added = _mask_and_bias(mask, key.shape[2])
     mask = chosen if mask is None else mask if chosen is None else mask & chosen
     bias = _sum(_drop_zero_bias(bias), added)
-    if per_query is not None:  # Inkling 2: less a row's sink, its scores have the same softmax beside a sink of 0
+    if per_query is not None:  # Inkling 2: scores minus a row's sink, with a sink of 0, have the same softmax
         bias, sinks = _sum(bias, -per_query), per_query.new_zeros(query.shape[1])
     return AttentionCall(
         query=query,
@@ -117,11 +117,11 @@ def call_from_tensors(
 
 
 def chosen_keys(module: Any, arguments: dict[str, Any], heads: int, k_len: int) -> Tensor | None:
-    """Make a mask `(batch, heads or 1, q_len, k_len)` of the keys that an indexer chose (True); None if there is no
+    """Return a mask `(batch, heads or 1, q_len, k_len)`, True for keys that an indexer chose; None if there is no
     indexer.
 
     transformers applies the choice itself for its own attention functions; any other function receives `indices`
-    `(batch, q_len, keys)`, or MiniMax-M3's `block_indices` `(batch, groups, q_len, blocks)`, where -1 is no block.
+    `(batch, q_len, keys)`, or MiniMax-M3's `block_indices` `(batch, groups, q_len, blocks)`, where -1 means no block.
     """
     indices, blocks = arguments.pop("indices", None), arguments.pop("block_indices", None)
     if indices is not None:
@@ -151,12 +151,14 @@ def _refuse_what_is_ignored(arguments: dict[str, Any], mask: Tensor | None, k_le
 
 
 def _mask_and_bias(mask: Tensor | None, k_len: int) -> tuple[Tensor | None, Tensor | None]:
-    """Split a mask of either sort into a bool one (True = may attend) and the bias that a float one adds."""
+    """Split a bool or float mask into a bool mask (True = may attend) and the bias that a float mask adds."""
     if mask is None:
         return None, None
     if mask.dim() != 4:
         raise ModelError(f"The model's mask has shape {tuple(mask.shape)}; attnviz reads (batch, heads, query, key).")
-    mask = mask if mask.shape[-1] == k_len else mask[..., :k_len]  # one object for all layers, so that it is kept once
+    mask = (
+        mask if mask.shape[-1] == k_len else mask[..., :k_len]
+    )  # one tensor for all layers, so that it is stored once
     if mask.dtype is torch.bool:
         return mask, None
     visible = mask > _TOO_LOW
@@ -164,7 +166,9 @@ def _mask_and_bias(mask: Tensor | None, k_len: int) -> tuple[Tensor | None, Tens
 
 
 def _drop_zero_bias(bias: Tensor | None) -> Tensor | None:
-    """Return None for a bias of zeros, as T5 hands to its cross-attention: without one the fused kernel is faster."""
+    """Return None for a bias of zeros, which T5 passes to its cross-attention: without a bias the fused kernel is
+    faster.
+    """
     return None if bias is None or not bool(bias.any()) else bias
 
 
@@ -175,7 +179,7 @@ def _sum(bias: Tensor | None, added: Tensor | None) -> Tensor | None:
 
 
 def _repeat_heads(tensor: Tensor, heads: int) -> Tensor:
-    """Repeat key or value heads to as many as query heads: with grouped queries, neighbours share one."""
+    """Repeat key or value heads to the number of query heads; with grouped queries, neighbouring heads share one."""
     groups, rest = divmod(heads, tensor.shape[1])
     if rest:
         raise ModelError(f"The model has {heads} query heads and {tensor.shape[1]} key heads, which cannot be grouped.")

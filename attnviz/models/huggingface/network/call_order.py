@@ -1,4 +1,4 @@
-"""The order of a model's attention calls and of the layers around them, recorded once on loading."""
+"""Record the order of a model's attention calls, and of the layers around them, once on loading."""
 
 from collections import Counter
 from collections.abc import Callable, Collection
@@ -18,33 +18,34 @@ from attnviz.transformer.probe import AttentionCall, Kind, Site
 
 @dataclass
 class CallOrder:
-    """Observer of the first pass through a stack. It keeps every module that computes attention, in the order
-    of calls.
+    """Observer of the first pass through a stack that records every module that computes attention, in the order of
+    calls.
     """
 
     calls: list[tuple[nn.Module, AttentionCall]] = field(default_factory=list)
 
     def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
-        """Compute the context of the call, and keep the call."""
+        """Record the call and compute its context."""
         self.calls.append((module, call))
         return attend(call)
 
     def on_input(self, module: nn.Module, input_: Tensor) -> None:
-        """Keep nothing."""
+        """Ignore the input; only calls are recorded."""
 
     def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
-        """Keep nothing."""
+        """Return the layer's input unchanged; only calls are recorded."""
         return hidden
 
     def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
-        """Keep nothing."""
+        """Return the layer's output unchanged; only calls are recorded."""
         return output
 
     def places(self, kind: Kind | None = None, *, src_len: int = 0) -> tuple[AttentionModule, ...]:
-        """Turn the calls into sites. Without `kind`, a query that saw a later key tells encoder from decoder; with
-        "cross" possible (`src_len` above 0, other than the target's length), keys as many as the source tell which.
+        """Assign a site to each recorded call.
 
-        Raises NoAttentionInterface for a stack that computed no attention here.
+        Without `kind`, calls are the encoder's if any query saw a later key, otherwise the decoder's. With a source
+        (`src_len` above 0, different from the target's length), a call with `src_len` keys is cross-attention. Raises
+        NoAttentionInterface if no attention was computed through attnviz's function.
         """
         if not self.calls:
             raise NoAttentionInterface("The model computes its attention without transformers' attention interface.")
@@ -62,7 +63,9 @@ class CallOrder:
 
 
 def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[int, int]]:
-    """Return layers and heads of each kind. Raises ModelError where layers of one kind differ in their heads."""
+    """Return the numbers of layers and heads of each kind. Raises ModelError if layers of a kind differ in
+    their heads.
+    """
     heads: dict[Kind, set[int]] = {}
     for place, (_, call) in zip(places, order.calls, strict=True):
         heads.setdefault(place.site.kind, set()).add(call.query.shape[1])
@@ -77,12 +80,12 @@ def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kin
 def hook(
     network: nn.Module, places: tuple[AttentionModule, ...], *, length_first: Collection[nn.Module] = ()
 ) -> dict[Kind, tuple[int, ...]]:
-    """Report to the observer of a pass the inputs of attention modules, and the inputs and outputs of all layers around
-    them. `length_first` are attention modules whose input is `(length, batch, d_model)`, as is the input of their
-    layers.
+    """Add hooks that report the inputs of attention modules and the inputs and outputs of layers to the pass's
+    observer.
 
-    The hooks look up the run of their own thread, and do nothing where there is none. Returns the numbers that the
-    attending layers of a kind have among all layers of their stack, where some of these do not attend.
+    `length_first` are attention modules whose input, like that of their layers, is `(length, batch, d_model)`. The
+    hooks look up the pass of their own thread, and do nothing if there is none. Returns, for each kind whose stack also
+    has layers without attention, the numbers of its attending layers.
     """
     for module in {id(place.module): place.module for place in places}.values():
         is_turned = any(module is other for other in length_first)
@@ -91,7 +94,7 @@ def hook(
     stacks = {id(stack): (stack, place.module) for place, (stack, _) in homes.items()}
     for stack, inside in stacks.values():
         if any(layer is inside for layer in stack.children()):
-            continue  # a list of attention modules beside lists of other parts: no module is a whole layer
+            continue  # a list of attention modules, separate from lists of other parts: no module is a whole layer
         is_turned = any(inside is other for other in length_first)
         for layer in {id(layer): layer for layer in stack.children()}.values():
             layer.register_forward_pre_hook(partial(_layer_pre_hook, is_turned), with_kwargs=True)
@@ -107,10 +110,10 @@ def _looks_ahead(call: AttentionCall) -> bool:
 
 
 def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[AttentionModule, tuple[nn.Module, int]]:
-    """Find the stack of each attention module, and the number of its layer in this stack.
+    """Return the stack of each attention module, and the number of its layer in the stack.
 
-    A module's layer is the outermost numbered module around it that holds no other attention module of its kind. In
-    XLM, which numbers the attention modules and not the layers, it is the attention module itself.
+    The layer is the outermost numbered module around the attention module that holds no other attention module of its
+    kind. In XLM, which numbers the attention modules and not the layers, it is the attention module itself.
     """
     modules = dict(network.named_modules())
     names = {id(module): name for name, module in modules.items()}
@@ -130,8 +133,10 @@ def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[At
 
 
 def cycle_names(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[str, ...]]:
-    """Name the calls of each kind whose layers run in cycles, such as "L0 cycle 1": HRM-text runs two stacks in turn,
-    `L_module` and `H_module`. ALBERT, which runs one module for many layers, has no cycles.
+    """Return names for the calls of each kind whose layers run in cycles, such as "L0 cycle 1".
+
+    HRM-text runs two stacks, `L_module` and `H_module`, in turn. ALBERT, which runs one module for many layers, has no
+    cycles.
     """
     homes, names = homes_of(network, places), {id(module): name for name, module in network.named_modules()}
     found: dict[Kind, tuple[str, ...]] = {}
@@ -153,7 +158,7 @@ def _initial(name: str) -> str:
 def _numbers(
     places: tuple[AttentionModule, ...], homes: dict[AttentionModule, tuple[nn.Module, int]]
 ) -> dict[Kind, tuple[int, ...]]:
-    """Return the attending layers' own numbers, of each kind whose stack has layers without attention."""
+    """Return the numbers of the attending layers of each kind whose stack has layers without attention."""
     numbers: dict[Kind, tuple[int, ...]] = {}
     kinds: set[Kind] = {place.site.kind for place in places}
     for kind in kinds:
@@ -165,7 +170,7 @@ def _numbers(
 
 
 def first_input(args: tuple, kwargs: dict[str, Any]) -> Tensor:
-    """Return the first input of an attention module or a layer; FSMT names it `query`."""
+    """Return the first input of an attention module or a layer, which FSMT names `query`."""
     return args[0] if args else kwargs["hidden_states"] if "hidden_states" in kwargs else kwargs["query"]
 
 
@@ -198,10 +203,11 @@ def _layer_hook(is_turned: bool, layer: nn.Module, args: tuple, output: Any) -> 
 def _change_stream(
     layer: nn.Module, hidden: Tensor, tell: Callable[[Tensor], Tensor], is_turned: bool = False
 ) -> Tensor:
-    """Apply `tell` to hidden states `(batch, length, d_model)`; `(length, batch, d_model)` where they are turned.
+    """Apply `tell` to hidden states `(batch, length, d_model)`, or `(length, batch, d_model)` if `is_turned`.
 
-    Gemma 3n carries several streams, of which a layer attends in one (AltUp): `tell` gets that one, the others stay.
-    DeepSeek-V4 mixes the input of attention from four streams. None of them is the residual stream: `tell` gets none.
+    Gemma 3n carries several streams, one of which a layer attends in (AltUp): `tell` is applied to this stream only.
+    DeepSeek-V4 mixes the input of attention from four streams; none of them is the residual stream, so `tell` is not
+    applied.
     """
     if hidden.dim() == 3:
         one = hidden.transpose(0, 1) if is_turned else hidden

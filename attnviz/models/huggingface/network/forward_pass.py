@@ -1,8 +1,8 @@
-"""One forward pass of a transformers model: the site of each attention call, and the probe that watches.
+"""One forward pass of a transformers model: the site of each attention call, and the probe that sees it.
 
-Layers cannot be asked who they are (ALBERT runs one module for all of them, DistilBERT and Marian number none), so the
-order of the calls is written down when the model is loaded, and followed afterwards. The pass that a call belongs to
-is found in a context variable: every thread has its own, so visitors who share a model never see each other's run.
+Layers do not know their numbers (ALBERT runs one module for all layers; DistilBERT and Marian number none), so the
+order of the calls is recorded when the model is loaded, and later passes follow it. A call finds its pass in a context
+variable: every thread has its own, so that visitors who share a model never see each other's run.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from attnviz.transformer.probe import AttentionCall, Probe, Site, Stack
 
 @dataclass(frozen=True)
 class AttentionModule:
-    """One attention call of a pass: the module that makes it, and the site that it is."""
+    """One attention call of a pass: the module that computes it, and its site."""
 
     module: nn.Module
     site: Site
@@ -34,15 +34,15 @@ class Watcher(Protocol):
         ...
 
     def on_input(self, module: nn.Module, input_: Tensor) -> None:
-        """Take the input of an attention module before it runs."""
+        """Receive the input of an attention module before it runs."""
         ...
 
     def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
-        """Return a layer's input before the layer runs, or a changed one."""
+        """Return a layer's input, or a changed one, before the layer runs."""
         ...
 
     def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
-        """Return a layer's output after the layer has run, or a changed one."""
+        """Return a layer's output, or a changed one, after the layer has run."""
         ...
 
 
@@ -56,7 +56,7 @@ def current_pass() -> Watcher | None:
 
 @contextmanager
 def watch_pass(run: Watcher) -> Iterator[None]:
-    """Let `run` watch what this thread computes inside the block."""
+    """Make `run` the observer of everything this thread computes inside the block."""
     token = _RUN.set(run)
     try:
         yield
@@ -66,10 +66,10 @@ def watch_pass(run: Watcher) -> Iterator[None]:
 
 @dataclass
 class ForwardPass:
-    """A pass through one stack under a probe. Made for one pass, used by one thread.
+    """A pass through one stack with a probe. It is made for one pass and used by one thread.
 
-    `memory` `(batch, k_len, d_model)` is what cross-attention reads. With `hidden` the probe sees the inputs of
-    sites and the outputs of layers, too.
+    `memory` `(batch, k_len, d_model)` is the memory that cross-attention reads. With `hidden`, the probe also sees the
+    inputs of sites and the outputs of layers.
     """
 
     places: tuple[AttentionModule, ...]
@@ -92,14 +92,14 @@ class ForwardPass:
         return attend(call, site, probe=self.probe)
 
     def on_input(self, module: nn.Module, input_: Tensor) -> None:
-        """Remember what the next call's queries are projected from."""
+        """Remember the hidden states from which the next call's queries are projected."""
         self._input = input_ if self.hidden else None
 
     def on_embedding(self, layer: nn.Module, hidden: Tensor) -> Tensor:
-        """Show the probe the first layer's input as layer -1."""
+        """Pass the first layer's input to the probe as layer -1."""
         return self.probe.on_layer(self.stack, -1, hidden) if self._layers == 0 and self.hidden else hidden
 
     def on_layer(self, layer: nn.Module, output: Tensor) -> Tensor:
-        """Count layers in the order in which they run, and show the probe each output."""
+        """Count layers in the order in which they run, and pass each output to the probe."""
         self._layers += 1
         return self.probe.on_layer(self.stack, self._layers - 1, output) if self.hidden else output

@@ -1,4 +1,4 @@
-"""Run a transformers model: its encoder, its decoder, or its only stack; each pass has a probe of its own."""
+"""Run a transformers model: its encoder, its decoder, or its only stack. Each pass has its own probe."""
 
 import copy
 import inspect
@@ -27,15 +27,15 @@ from attnviz.models.huggingface.network.patches import cast, set_attention, shar
 from attnviz.models.huggingface.network.softmax_watch import SoftmaxWatch, WatchedSite, modules_running
 from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
-_MOST_SCORES = 64_000_000  # cells of scores, over all heads: a quarter of a gigabyte
-_ORDER = 4  # tokens that are enough to see in which order a model computes
+_MOST_SCORES = 64_000_000  # scores of all heads together: a quarter of a gigabyte
+_ORDER = 4  # tokens of the text with which the order of calls is recorded
 Family = Literal["encoder", "decoder", "encoder-decoder"]
 Cache = DynamicCache | EncoderDecoderCache
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Ids `(batch, length)`, padded on the right; `mask` is 1 on real tokens; `segments` are BERT's token types."""
+    """Ids `(batch, length)`, padded on the right; `mask` is 1 for real tokens; `segments` are BERT's token types."""
 
     ids: Tensor
     mask: Tensor
@@ -45,13 +45,13 @@ class Batch:
     def from_rows(
         cls, rows: Sequence[Sequence[int]], pad_id: int, segments: Sequence[Sequence[int]] | None = None
     ) -> "Batch":
-        """Pad rows of ids to one batch."""
+        """Return rows of ids as one padded batch."""
         ids = _pad(rows, pad_id)
         mask = _pad([[1] * len(row) for row in rows], 0)
         return cls(ids, mask, None if segments is None else _pad(segments, 0))
 
     def cut(self, length: int) -> "Batch":
-        """Return the first tokens of the first row."""
+        """Return the first `length` tokens of the first row."""
         segments = None if self.segments is None else self.segments[:1, :length]
         return Batch(self.ids[:1, :length], self.mask[:1, :length], segments)
 
@@ -63,10 +63,10 @@ class Batch:
 
 @dataclass(frozen=True)
 class PassRequest:
-    """Callbacks and outputs requested for one forward pass: inputs and outputs of layers, and scores of the vocabulary.
+    """What to compute in one forward pass: its probe, hidden states of layers (`hidden`), and `logits`.
 
-    With `last_only`, a model that can leaves out the scores of all positions but the last: of a long prompt these take
-    more time and memory than all its layers.
+    With `last_only`, a model that supports it computes only the logits of the last position: for a long prompt, all
+    logits take more time and memory than all layers.
     """
 
     probe: Probe
@@ -76,10 +76,10 @@ class PassRequest:
 
 
 class Network:
-    """A transformers model that runs the package's own attention, and the order of its attention calls.
+    """A transformers model that runs attnviz's attention, and the order of its attention calls.
 
     All visitors share the weights; the state of a run is in the run's arguments. With `is_watched`, the model computes
-    its scores itself, and a `SoftmaxWatch` takes over the rest of its attention. Raises NoAttentionInterface when the
+    its scores itself, and a `SoftmaxWatch` takes over the rest of its attention. Raises NoAttentionInterface if the
     model computes no attention that can be replaced.
     """
 
@@ -92,14 +92,14 @@ class Network:
         self._can_keep_last = "logits_to_keep" in taken
         self._cache_name = cache_argument(model)
         self.has_cache = bool(self._cache_name)
-        # Whether each step gets its positions (Bamba would count them from 0 in each step); `check_steps` finds out.
+        # Whether each step is passed its positions (Bamba would count them from 0); `check_steps` sets this.
         self.takes_positions, self.tells_positions = "position_ids" in taken, False
-        # Whether the decoder gets the source's ids, too: only then does FSMT hide later tokens in the decoder.
+        # Whether the decoder is also passed the source's ids: without them, FSMT does not hide later tokens.
         self._tells_source = False
-        self._read_as: Any = BaseModelOutput  # what its encoder's output is, which its decoder is handed
+        self._read_as: Any = BaseModelOutput  # class of the encoder's output, which the decoder expects
         with torch.inference_mode():
             self.places = self._learn(sample, target)
-        # The attending layers' own numbers, of a kind whose stack has others beside them.
+        # The numbers of a kind's attending layers, if its stack also has layers without attention.
         watched = (site for sites in self._watched.values() for site in sites)
         length_first = [site.module for site in watched if site.is_length_first]
         every = (*self.encoder_places, *self.places)
@@ -125,7 +125,7 @@ class Network:
 
     @property
     def sites_by_scores(self) -> tuple[Site, ...]:
-        """Sites with known scores but unknown queries and keys."""
+        """The sites of which only the scores are known, not queries and keys."""
         if not self.is_watched:
             return ()
         places = {"encoder": self.encoder_places or self.places, "decoder": self.places}
@@ -138,14 +138,12 @@ class Network:
 
     @property
     def most_tokens(self) -> int:
-        """Number of tokens up to which a trace may hold all scores at once, if it keeps scores in place of queries and
-        keys.
-        """
+        """The most tokens for which the scores of all such sites, which a trace stores, fit in memory."""
         heads = sum(self.shapes[site.kind][1] for site in self.sites_by_scores)
         return math.isqrt(_MOST_SCORES // heads) if heads else sys.maxsize
 
     def encode(self, src: Batch, request: PassRequest) -> Tensor:
-        """Run the encoder of an encoder-decoder: `(batch, length, d_model)`."""
+        """Run the encoder of an encoder-decoder; return `(batch, length, d_model)`."""
         run = ForwardPass(self.encoder_places, "encoder", request.probe, hidden=request.hidden)
         with self._watch(run, "encoder", src):
             return self.model.get_encoder()(input_ids=src.ids, attention_mask=src.mask).last_hidden_state
@@ -153,7 +151,7 @@ class Network:
     def decode(
         self, tgt: Batch, memory: Tensor, src_mask: Tensor, request: PassRequest, cache: Cache | None = None
     ) -> Any:
-        """Run the decoder over `tgt`, or over what the cache does not hold yet; returns transformers' output."""
+        """Run the decoder over `tgt`, or over the tokens that are not in the cache yet; return transformers' output."""
         run = ForwardPass(self.places, "decoder", request.probe, memory, request.hidden)
         with self._watch(run, "decoder", tgt):
             return self._network(request)(
@@ -163,14 +161,14 @@ class Network:
             )
 
     def run_only_stack(self, batch: Batch, request: PassRequest, cache: DynamicCache | None = None) -> Any:
-        """Run the only stack over `batch`; with a cache `batch.mask` covers what it holds too."""
+        """Run a model with one stack over `batch`; with a cache, `batch.mask` also covers the cached tokens."""
         stack: Stack = "encoder" if self.family == "encoder" else "decoder"
         with self._watch(ForwardPass(self.places, stack, request.probe, hidden=request.hidden), stack, batch):
             last = {"logits_to_keep": 1} if request.last_only and request.logits and self._can_keep_last else {}
             return self._network(request)(**self.arguments(batch, cache), **last)
 
     def arguments(self, batch: Batch, cache: DynamicCache | None = None) -> dict[str, Any]:
-        """Return the arguments of a call to a model of one stack."""
+        """Return the arguments for calling a model with one stack."""
         arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask}
         if batch.segments is not None:
             arguments["token_type_ids"] = batch.segments
@@ -184,10 +182,10 @@ class Network:
         return arguments
 
     def empty_cache(self) -> Cache | None:
-        """Make a cache that keeps every key: a sliding window is a mask here, so that all keys can be shown. None if
-        the model takes no cache.
+        """Return a cache that keeps every key, or None if the model takes no cache.
 
-        Layers without attention also keep their state between steps in this cache.
+        attnviz implements a sliding window as a mask, so that all keys can be shown. Layers without attention also keep
+        their state between steps in this cache.
         """
         if not self.has_cache:
             return None
@@ -198,7 +196,7 @@ class Network:
         made = DynamicCache(config=self.model.config)
         made.layers = [_without_window(layer) for layer in made.layers]
         if all(type(layer) is DynamicLayer for layer in made.layers):
-            # A config may count other layers, as BART's does for its decoder alone: this cache grows.
+            # A config may give a wrong number of layers, as BART's does for its decoder alone; this cache grows.
             return DynamicCache()
         return made
 
@@ -208,11 +206,13 @@ class Network:
         return self
 
     def _network(self, request: PassRequest) -> nn.Module:
-        """Return the whole model, or its part without the head over the vocabulary, which costs half as much again."""
+        """Return the whole model, or its part without the head over the vocabulary, which would take half as much time
+        again.
+        """
         return self.model if request.logits else self.model.base_model
 
     def with_own_attention(self) -> "Network":
-        """Return the network with transformers' own eager attention, unobserved; it shares the weights."""
+        """Return a network that shares the weights and runs transformers' own eager attention, without an observer."""
         own = copy.copy(self)
         own.model, own.is_watched = share_weights(self.model), False
         set_attention(own.model, "eager")
@@ -231,7 +231,7 @@ class Network:
 
     @contextmanager
     def _find_calls(self, order: CallOrder) -> Iterator[list[WatchedSite]]:
-        """Record the attention calls of a pass over one text in `order`; yield the watched calls."""
+        """Record the attention calls of a pass over one text in `order`; yield the list of watched calls."""
         with watch_pass(order):
             if not self.is_watched:
                 yield []
@@ -278,7 +278,7 @@ class Network:
         return order
 
     def _decoder_arguments(self, tgt: Batch, memory: Tensor, src_mask: Tensor) -> dict[str, Any]:
-        """Return the arguments of a call to the decoder of an encoder-decoder."""
+        """Return the arguments for calling the decoder of an encoder-decoder."""
         arguments: dict[str, Any] = {
             "encoder_outputs": self._read_as(last_hidden_state=memory),
             "attention_mask": src_mask,
@@ -290,7 +290,9 @@ class Network:
 
 
 def _own_cache(model: Any) -> type[DynamicCache] | None:
-    """Return the cache class that a model's own file defines (MiniMax); None for a model that takes any cache."""
+    """Return the cache class that a model's own module defines (MiniMax), or None for a model that accepts any
+    cache.
+    """
     home = sys.modules.get(type(model).__module__)
     found = [
         kind for kind in vars(home).values()
@@ -300,22 +302,22 @@ def _own_cache(model: Any) -> type[DynamicCache] | None:
 
 
 def _without_window(layer: Any) -> Any:
-    """Replace a cache layer that forgets keys before a window by a layer that keeps every key."""
+    """Replace a cache layer that drops keys before a sliding window by a layer that keeps every key."""
     if isinstance(layer, LinearAttentionAndSlidingWindowAttentionLayer):
         return LinearAttentionAndFullAttentionLayer(number_of_states=layer.number_of_states)
     return DynamicLayer() if isinstance(layer, DynamicSlidingWindowLayer) else layer
 
 
 def cache_argument(model: Any) -> str:
-    """Return the name of the argument for a model's cache: `cache` from transformers 5.24 on; "" for a model without a
-    cache, such as GPT-1.
+    """Return the name of a model's cache argument (`cache` since transformers 5.24); "" for a model without one, like
+    GPT-1.
     """
     taken = inspect.signature(model.forward).parameters
     return next((name for name in ("past_key_values", "cache") if name in taken), "")
 
 
 def embedding_of(model: Any) -> Tensor | None:
-    """Return a model's token embeddings; None if the model does not name them."""
+    """Return a model's token embeddings, or None if the model does not expose them."""
     try:
         return getattr(model.get_input_embeddings(), "weight", None)
     except NotImplementedError:  # SAM 3's text model does not say where its embedding is
@@ -323,21 +325,22 @@ def embedding_of(model: Any) -> Tensor | None:
 
 
 def first_weight(model: Any) -> Tensor:
-    """Return a tensor of the model, whose device and dtype are those of the model."""
+    """Return a floating-point tensor of the model, to read the model's device and dtype from."""
     weight = embedding_of(model)
     numbers = (weight,) if isinstance(weight, Tensor) else model.parameters()
     return next(tensor for tensor in numbers if tensor.is_floating_point())
 
 
 def uses_segments(config: Any) -> bool:
-    """Check whether the model reads token types: it has embeddings for more than one, or its mask depends on them."""
+    """Check whether the model reads token types: it has several type embeddings, or its mask depends on types."""
     has_types = getattr(config, "type_vocab_size", 0) > 1 or reads_prompt_both_ways(config)
     return has_types and not getattr(config, "is_encoder_decoder", False)
 
 
 def written_tokens_kept(config: Any) -> int | None:
-    """Return how many written tokens transformers keeps beside the whole prompt (UnlimitedOCR); None if it keeps all,
-    or forgets tokens of the prompt too.
+    """Return how many generated tokens transformers keeps in addition to the whole prompt (UnlimitedOCR).
+
+    Return None if it keeps all tokens, or if it drops tokens of the prompt too.
     """
     text = config.get_text_config()
     kinds = getattr(text, "layer_types", None) or ()

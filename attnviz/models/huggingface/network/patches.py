@@ -1,4 +1,4 @@
-"""Cast a transformers model, except what transformers itself keeps in float32 in any type: rotary angles above all."""
+"""Changes to a loaded transformers model: its dtype, its attention implementation, its activations, its positions."""
 
 import copy
 import re
@@ -11,7 +11,7 @@ from transformers.activations import ACT2FN
 
 
 def share_weights(model: Any) -> Any:
-    """Copy a model's modules around the same tensors, in evaluation mode."""
+    """Copy a model's modules so that the copy shares the tensors; the copy is in evaluation mode."""
     tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     for module in model.modules():
         tensors |= {id(value): value for value in vars(module).values() if isinstance(value, Tensor)}
@@ -19,10 +19,10 @@ def share_weights(model: Any) -> Any:
 
 
 def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
-    """Move a model that was loaded in float32 to `device`, and its numbers to `dtype`, as transformers would load it.
+    """Move a model that was loaded in float32 to a device and a dtype, in the way transformers would load it.
 
-    Rotary frequencies stay in float32: rounded to bfloat16, they put a token a thousand places on several places away.
-    So do the few weights whose class asks for it, such as T5's `wo` in float16.
+    Rotary frequencies stay in float32: rounded to bfloat16, they would move a token at position one thousand by several
+    positions. So do the few weights whose class asks for it, such as T5's `wo` in float16.
     """
     model.to(device)
     exact = {name: tensor.data for name, tensor in _tensors(model) if _is_exact(model, name, dtype)}
@@ -33,10 +33,11 @@ def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
 
 
 def set_attention(model: Any, name: str) -> None:
-    """Let a model compute attention under a name of transformers' interface.
+    """Set the attention implementation of a model by its name in transformers' interface.
 
-    transformers' own method misses modules whose config is another object than their model's (an EncoderDecoderModel
-    that was put together in memory), and classes that only read their config (Falcon), for which only "eager" is set.
+    transformers' own method misses modules whose config is a different object from their model's (an
+    EncoderDecoderModel that was composed in memory), and classes that only read their config (Falcon), for which only
+    "eager" can be set.
     """
     models = [module for module in model.modules() if hasattr(module, "_can_set_attn_implementation")]
     can_set = all(module._can_set_attn_implementation() for module in models)
@@ -50,7 +51,7 @@ def set_attention(model: Any, name: str) -> None:
 
 
 def attend_fully(model: nn.Module) -> None:
-    """Let a model that attends in blocks (BigBird) attend to whole texts, as the model itself does once it has read a
+    """Make a model that attends in blocks (BigBird) use full attention, as it does itself after reading a
     short text.
     """
     for module in model.modules():
@@ -59,7 +60,9 @@ def attend_fully(model: nn.Module) -> None:
 
 
 def set_fused(model: Any) -> bool:
-    """Let a model whose class calls PyTorch's fused kernel itself (Falcon) compute attention with this kernel."""
+    """Make a model whose class calls PyTorch's fused kernel itself (Falcon) use that kernel; return whether this
+    worked.
+    """
     if model._can_set_attn_implementation() or not model._supports_sdpa:
         return False
     model.config._attn_implementation = "sdpa"
@@ -72,7 +75,7 @@ def _tensors(model: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _is_exact(model: Any, name: str, dtype: torch.dtype) -> bool:
-    """Check whether transformers loads this tensor in float32 where `dtype` is asked for."""
+    """Check whether transformers loads this tensor in float32 even if `dtype` is requested."""
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     if dtype is torch.float16:
         kept |= set(getattr(model, "_keep_in_fp32_modules", None) or ())
@@ -83,15 +86,16 @@ _WRITTEN_OUT, _FUSED = type(ACT2FN["gelu_new"]), "gelu_pytorch_tanh"
 
 
 def fuse(model: nn.Module) -> None:
-    """Put the fused kernel in the place of every activation that is written out."""
+    """Replace every activation that is written in several operations by the fused kernel."""
     for name in [name for name, module in model.named_modules() if type(module) is _WRITTEN_OUT]:
         model.set_submodule(name, ACT2FN[_FUSED])
 
 
 def keep_apart(model: nn.Module) -> None:
-    """Let every pass have frequencies of its own, computed for its length, where they depend on it.
+    """Make every pass compute its own rotary frequencies, if these depend on the text's length.
 
-    Else two visitors at once overwrite each other's, and a text is turned as a longer one before it was ("dynamic").
+    Otherwise two simultaneous visitors would overwrite each other's frequencies, and a text would use those of a longer
+    one before it ("dynamic").
     """
     for module in model.modules():
         if _depends_on_length(getattr(module, "rope_type", None)):
@@ -99,12 +103,12 @@ def keep_apart(model: nn.Module) -> None:
 
 
 def _depends_on_length(rope_type: Any) -> bool:
-    kinds = rope_type.values() if isinstance(rope_type, dict) else (rope_type,)  # Gemma has one for each sort of layer
+    kinds = rope_type.values() if isinstance(rope_type, dict) else (rope_type,)  # Gemma has one for each type of layer
     return any(isinstance(kind, str) and (kind == "longrope" or "dynamic" in kind) for kind in kinds)
 
 
 def _run_on_copy(module: nn.Module) -> Any:
-    """Run the module's own forward on a copy, which is thrown away with all that was written into it."""
+    """Return a `forward` that runs on a copy of the module, which is discarded with everything written into it."""
 
     def forward(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
         own = copy.copy(module)

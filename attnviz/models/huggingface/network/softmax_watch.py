@@ -1,9 +1,9 @@
-"""Watch the attention of a model that does not use transformers' attention interface, while the model computes it.
+"""Watch the attention of a model that does not use transformers' attention interface while the model computes it.
 
 Such a model multiplies queries and keys, masks the scores, applies a softmax and multiplies the weights by the values,
 in code of its own. A `TorchFunctionMode` sees each of these operations, in this thread only and without changing the
-model. The watch makes an `AttentionCall` of them, and replaces the model's own product by the context that the observer
-of the pass computes. A direct call of PyTorch's fused kernel is watched in the same way.
+model. The watch makes an `AttentionCall` from them, and replaces the model's own product by the context that the
+observer of the pass computes. A direct call of PyTorch's fused kernel is watched in the same way.
 """
 
 import math
@@ -21,15 +21,15 @@ from attnviz.models.huggingface.network.attention_interface import call_from_ten
 from attnviz.models.huggingface.network.forward_pass import Watcher
 from attnviz.transformer.probe import AttentionCall
 
-# A cell whose score is at or below this is hidden. GPT-1 adds -10,000 to hide a cell, other families the lowest number
-# of the type; learned scores stay far above.
+# A cell whose score is at or below this is hidden. GPT-1 adds -10,000 to hide a cell, other models the lowest number
+# of the dtype; learned scores stay far above.
 _HIDDEN = -5_000.0
 _PRODUCTS = frozenset({"matmul", "__matmul__", "bmm", "einsum", "baddbmm"})
 _MASKING = frozenset({"masked_fill", "where", "add", "__add__", "__radd__", "sub", "__sub__"})
 _MASKING_IN_PLACE = frozenset({"masked_fill_", "add_", "__iadd__", "sub_", "__isub__"})
-# Operations that keep a tensor's numbers. Dropout does so in evaluation mode.
+# Operations that do not change a tensor's values. Dropout does not in evaluation mode.
 _PASSING = frozenset({"dropout", "view", "reshape", "to", "type_as", "float", "half", "bfloat16", "contiguous"})
-_ROUNDING = 32  # units in the last place of the largest score
+_ROUNDING = 32  # allowed difference, in units in the last place of the largest score
 _OTHER_ORDER = "The model computed its attention in a different order than at loading."
 
 Running = tuple[nn.Module, Tensor | None]
@@ -37,9 +37,10 @@ Running = tuple[nn.Module, Tensor | None]
 
 @dataclass(frozen=True)
 class WatchedSite:
-    """One attention call of a watched pass: the module that computes it, and the scale of query · key. The scale is
-    None if the scores are more than a multiple of query · key. `is_length_first` marks XLNet and FSMT, which put the
-    length's axis first.
+    """One attention call of a watched pass: the module that computes it, and the scale of query · key.
+
+    The scale is None if the scores are not a multiple of query · key. `is_length_first` marks XLNet and FSMT, whose
+    tensors have the length as their first axis.
     """
 
     module: nn.Module
@@ -49,9 +50,10 @@ class WatchedSite:
 
 @dataclass(frozen=True, eq=False)
 class _Softmax:
-    """A softmax whose weights no product has used yet. `unmasked` are the scores before the mask, if a mask was seen;
-    `products` are the factors of each earlier product with the scores' shape; `running` are the modules that ran at
-    that moment.
+    """A softmax whose weights no product has used yet.
+
+    `unmasked` are the scores before the mask, if a mask was seen; `products` are the factors of each earlier product
+    with the scores' shape; `running` are the modules that ran at that time.
     """
 
     scores: Tensor
@@ -62,7 +64,7 @@ class _Softmax:
 
 @dataclass
 class _Tracked:
-    """Tensors of a pass that the watch tracks by id, each kept alive so that no other tensor gets its id."""
+    """Tensors of a pass that the watch tracks by id; they are kept alive so that no other tensor gets the same id."""
 
     softmaxes: dict[int, tuple[Tensor, _Softmax]] = field(default_factory=dict)
     unmasked: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
@@ -70,10 +72,10 @@ class _Tracked:
 
 
 class SoftmaxWatch(TorchFunctionMode):
-    """Watch one pass over `batch` texts, whose attention the observer `run` computes.
+    """Watch one pass over `batch` texts whose attention the observer `run` computes.
 
-    `sites` are the calls of the pass in order, as loading found them. Without `sites` the watch finds them itself;
-    `running` then holds the modules that run at the moment with their first inputs, the innermost last.
+    `sites` are the calls of the pass in order, as recorded on loading. Without `sites`, the watch finds them itself;
+    `running` then holds the modules that are currently running, with their first inputs, the innermost last.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class SoftmaxWatch(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Compute one operation of the model, or let the observer compute it where it is attention."""
+        """Compute one operation of the model; if it is attention, let the observer compute it."""
         kwargs, name = kwargs or {}, getattr(func, "__name__", "")
         if name == "scaled_dot_product_attention":
             return self._attend_fused(*args, **kwargs)
@@ -106,12 +108,12 @@ class SoftmaxWatch(TorchFunctionMode):
         return out
 
     def require_all(self) -> None:
-        """Raise ModelError unless the pass computed every call that it computed at loading."""
+        """Raise ModelError unless the pass computed the same number of calls as on loading."""
         if self.sites is not None and len(self.found) != len(self.sites):
             raise ModelError(_OTHER_ORDER)
 
     def _note_softmax(self, args: tuple, kwargs: dict[str, Any], out: Tensor) -> None:
-        """Track the result of a softmax over the last of three or four axes."""
+        """Track the result of a softmax over the last of three or more axes."""
         scores = args[0] if args else kwargs["input"]
         dim = args[1] if len(args) > 1 else kwargs.get("dim")
         if scores.dim() >= 3 and dim in (-1, scores.dim() - 1):
@@ -126,7 +128,7 @@ class SoftmaxWatch(TorchFunctionMode):
             self._tracked.softmaxes[id(out)] = out, made
 
     def _pass_on(self, func: Callable[..., Any], args: tuple, kwargs: dict[str, Any], out: Any) -> None:
-        """Track the same numbers in another shape or type."""
+        """Track a tensor with the same values in another shape or dtype."""
         if not args:
             return
         if (found := self._tracked.softmaxes.get(id(args[0]))) is not None:
@@ -141,7 +143,7 @@ class SoftmaxWatch(TorchFunctionMode):
             self._tracked.unmasked[id(out)] = out, before if known is None else known[1]
 
     def _take_product(self, name: str, args: tuple, kwargs: dict[str, Any]) -> Tensor | None:
-        """Compute the product of tracked weights with values; note any other product, and return None."""
+        """Compute the product of tracked weights with values; for any other product, track it and return None."""
         equation, left, right = _factors(name, args, kwargs)
         if left is None or right is None:
             return None
@@ -160,11 +162,11 @@ class SoftmaxWatch(TorchFunctionMode):
         return finish(made).to(right.dtype)
 
     def _is_of_batch(self, scores: Tensor) -> bool:
-        """Check whether the first axis is the batch, with or without the heads folded into it."""
+        """Check whether the first axis is the batch, alone or combined with the heads."""
         return scores.shape[0] == self.batch if scores.dim() == 4 else scores.shape[0] % self.batch == 0
 
     def _attend_scores(self, softmax: _Softmax, value: Tensor) -> Tensor:
-        """Compute the context of weights that a softmax made: `(batch, heads, q_len, d_v)`."""
+        """Compute the context `(batch, heads, q_len, d_v)` for the weights of a softmax."""
         scores = self._unfold(softmax.scores)
         visible, heads = scores > _HIDDEN, scores.shape[1]
         value = self._unfold(value).expand(-1, heads, -1, -1)
@@ -182,7 +184,7 @@ class SoftmaxWatch(TorchFunctionMode):
         return self.run.attend(site.module, call)
 
     def _pair(self, softmax: _Softmax) -> tuple[Tensor, ...]:
-        """Return query and key of a softmax that follows exactly one product; otherwise none."""
+        """Return query and key of a softmax that follows exactly one product, otherwise an empty tuple."""
         if len(softmax.products) != 1:
             return ()
         query, key = map(self._unfold, softmax.products[0])
@@ -192,7 +194,7 @@ class SoftmaxWatch(TorchFunctionMode):
         self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0,
         is_causal: bool = False, scale: float | None = None, **rest: Any,
     ) -> Tensor:  # fmt: skip
-        """Compute a call of PyTorch's own fused kernel."""
+        """Compute a call of PyTorch's fused kernel."""
         if is_causal:
             shape = query.shape[-2], key.shape[-2]
             attn_mask = torch.ones(shape, dtype=torch.bool, device=query.device).tril()[None, None]
@@ -203,7 +205,7 @@ class SoftmaxWatch(TorchFunctionMode):
         return self.run.attend(site.module, call)
 
     def _next_site(self) -> WatchedSite | None:
-        """Return the next site; None if the watch has to find the sites itself."""
+        """Return the next site, or None if the watch has to find the sites itself."""
         if self.sites is None:
             return None
         if len(self.found) >= len(self.sites):
@@ -211,19 +213,21 @@ class SoftmaxWatch(TorchFunctionMode):
         return self.sites[len(self.found)]
 
     def _running_site(self, scale: float | None, since: tuple[Running, ...]) -> WatchedSite:
-        """Make a site of the innermost module that runs now and already ran at the softmax."""
+        """Return a site for the innermost module that is running now and was already running at the softmax."""
         module, input_ = [now for now, then in zip(self.running or (), since, strict=False) if now is then][-1]
         is_turned = input_ is not None and input_.dim() == 3 and input_.shape[0] != self.batch == input_.shape[1]
         return WatchedSite(module, scale, is_turned)
 
     def _unfold(self, tensor: Tensor) -> Tensor:
-        """Return a tensor whose heads have an axis of their own."""
+        """Return a tensor with a separate axis for the heads."""
         return tensor if tensor.dim() == 4 else tensor.unflatten(0, (self.batch, -1))
 
 
 @contextmanager
 def modules_running(model: nn.Module) -> Iterator[list[Running]]:
-    """Keep a list of the modules of `model` that run at the moment with their first inputs, the innermost last."""
+    """Yield a list that always holds the modules of `model` that are running, with their first inputs, the innermost
+    last.
+    """
     running: list[Running] = []
 
     def enter(module: nn.Module, args: tuple, kwargs: dict[str, Any]) -> None:
@@ -243,7 +247,7 @@ def modules_running(model: nn.Module) -> Iterator[list[Running]]:
 
 
 def _factors(name: str, args: tuple, kwargs: dict[str, Any]) -> tuple[str, Tensor | None, Tensor | None]:
-    """Return an einsum's equation ("" for another product) and the two factors."""
+    """Return an einsum's equation ("" for another product) and both factors."""
     if name == "einsum":
         equation, *parts = args
         parts = parts[0] if len(parts) == 1 and isinstance(parts[0], list | tuple) else parts
@@ -255,8 +259,10 @@ def _factors(name: str, args: tuple, kwargs: dict[str, Any]) -> tuple[str, Tenso
 
 
 def _values(equation: str, left: Tensor, right: Tensor) -> tuple[Tensor | None, Callable[[Tensor], Tensor]]:
-    """Return the values that weights are multiplied by, as `([batch,] heads, k_len, d_v)`, and what turns the context
-    `(batch, heads, q_len, d_v)` into the product's own shape. None for a product that is no mean over keys.
+    """Return the values of a product as `([batch,] heads, k_len, d_v)`, and a function that reshapes the context.
+
+    The function turns the context `(batch, heads, q_len, d_v)` into the product's own shape. The values are None for a
+    product that is not a weighted mean over keys.
     """
     if not equation:
         fits = right.dim() == left.dim() and left.shape[-1] == right.shape[-2]
@@ -273,7 +279,7 @@ def _values(equation: str, left: Tensor, right: Tensor) -> tuple[Tensor | None, 
 
 
 def _fit_scale(pair: tuple[Tensor, ...], scores: Tensor, visible: Tensor) -> float | None:
-    """Return the factor by which visible scores are multiples of query · key; None if they are not multiples."""
+    """Return the factor between query · key and the visible scores, or None if the scores are not a multiple."""
     if not pair:
         return None
     query, key = pair
@@ -290,7 +296,7 @@ def _fit_scale(pair: tuple[Tensor, ...], scores: Tensor, visible: Tensor) -> flo
 def _call_by_scores(
     scores: Tensor, unmasked: Tensor | None, value: Tensor, mask: Tensor | None, unfold: Callable[[Tensor], Tensor]
 ) -> AttentionCall:
-    """Make a call that is known by its scores. Raises ModelError if scores of hidden cells are unknown."""
+    """Return a call of which only the scores are known. Raises ModelError if scores of hidden cells are unknown."""
     if mask is not None:
         before = None if unmasked is None else unfold(unmasked)
         if before is None or not bool(((before == scores) | ~mask).all()):
@@ -313,7 +319,7 @@ def _hides(scores: Tensor) -> bool:
 
 
 def _shared_by_heads(visible: Tensor) -> Tensor | None:
-    """Return a mask with one axis for all heads if they share it; None if the mask hides nothing."""
+    """Return the mask with one axis for all heads if they share it; None if the mask hides nothing."""
     if bool(visible.all()):
         return None
     first = visible[:, :1]

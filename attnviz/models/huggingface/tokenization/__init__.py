@@ -1,1 +1,1 @@
-"""How a checkpoint's tokenizer cuts a text, and which characters each piece covers."""
+"""Tokenize texts like a checkpoint's tokenizer, and find which characters each token covers."""

@@ -1,6 +1,6 @@
-"""A backend cuts texts into a checkpoint's own tokens, ids with the characters of each, and turns ids to text again.
+"""The backend interface: tokenize texts into ids with the characters of each, and decode ids to text.
 
-A backend is used by many threads at once, and nothing changes it after loading.
+A backend is used by many threads at once, and is not changed after loading.
 """
 
 import re
@@ -10,35 +10,35 @@ from itertools import groupby
 from typing import Protocol
 from unicodedata import category
 
-_MARK, _BYTE_MARK = "▁", "Ġ"  # how pieces spell a space: sentencepiece's, and those of byte-level vocabularies
+_MARK, _BYTE_MARK = "▁", "Ġ"  # a space in pieces of sentencepiece and of byte-level vocabularies
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
-FIRST, SECOND = -1, -2  # in a frame: where the tokens of the text stand, and those of a pair's second one
-Frame = tuple[int, ...]  # special ids in order around FIRST and SECOND; ids are never negative
+FIRST, SECOND = -1, -2  # in a frame: placeholders for the text's tokens and for those of a pair's second text
+Frame = tuple[int, ...]  # the ids of special tokens, and FIRST and SECOND where the texts go; ids are never negative
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """A text as tokens: ids, and the characters `(start, end)` of the text that each was made from."""
+    """A tokenized text: ids, and for each the characters `(start, end)` of the text that it covers."""
 
     ids: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
 
     def take_first(self, count: int) -> "Pieces":
-        """Return the first tokens."""
+        """Return the first `count` tokens."""
         return Pieces(self.ids[:count], self.spans[:count])
 
 
 def is_mark(piece: str) -> bool:
-    """Check whether a piece is only the mark for the space before a word."""
+    """Check whether a piece is only a mark for the space before a word."""
     return bool(piece) and not piece.strip(_MARK + _BYTE_MARK)
 
 
 def correct_spans(text: str, pieces: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the characters that each piece was made from.
+    """Return the characters that each piece covers, corrected from the tokenizer's offsets.
 
-    A tokenizer's offsets are wrong in three cases. A mark that the tokenizer puts before a word has the span of the
-    word's first character. The bytes of neighbouring unknown characters all have the span of all these characters.
-    Characters that were composed with the one before them, such as an accent, are in no span.
+    Offsets are wrong in three cases. A mark that the tokenizer adds before a word has the span of the word's first
+    character. The bytes of neighbouring unknown characters all have the span of all these characters. Combining
+    characters, such as an accent, are in no span.
     """
     own: list[tuple[int, int]] = []
     for (span, are_bytes), run in groupby(
@@ -50,9 +50,7 @@ def correct_spans(text: str, pieces: Sequence[str], spans: Sequence[tuple[int, i
 
 
 def _blanks(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
-    """Return the span of the spaces, or of the typed marks, that a mark was made from; an empty span for a mark that
-    the tokenizer added.
-    """
+    """Return the span of the spaces or typed marks behind a mark; an empty span if the tokenizer added the mark."""
     start, end = span
     if not is_mark(piece):
         return span
@@ -62,9 +60,7 @@ def _blanks(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def _spread_bytes(text: str, pieces: Sequence[str], span: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the character of each byte of `span`, or `span` for each byte if the bytes are not those of its
-    characters.
-    """
+    """Return the character of each byte piece, or `span` for each if the bytes do not match the span's characters."""
     own: list[tuple[int, int]] = []
     at, end = span
     for character in bytes(int(piece[3:5], 16) for piece in pieces).decode(errors="replace"):
@@ -81,7 +77,7 @@ def _spread_bytes(text: str, pieces: Sequence[str], span: tuple[int, int]) -> li
 
 
 def _add_composed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Let each span end after the characters that no span has and that belong to its last one."""
+    """Extend each span over the combining characters after it that are in no span."""
     own = list(spans)
     after = len(text)  # start of the next piece that shares no character with this one
     for at in reversed(range(len(own))):
@@ -95,27 +91,31 @@ def _add_composed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int
 
 
 def _is_blank(character: str) -> bool:
-    """Check whether a character is a space, or cannot be seen: a tokenizer may drop it, and it belongs to no piece."""
+    """Check whether a character is a space or invisible, so that a tokenizer may drop it and no piece covers it."""
     return character.isspace() or character == _MARK or category(character)[0] == "C"
 
 
 class Backend(Protocol):
-    """Text to ids and back, as a tokenizer of transformers does it; `target` for what an encoder-decoder writes."""
+    """Converts text to ids and back, like a transformers tokenizer; `target` is set for what an encoder-
+    decoder writes.
+    """
 
     def tokenize(self, text: str, *, target: bool = False) -> Pieces:
-        """Cut a text into tokens, without special tokens around it; those that were typed are among them."""
+        """Tokenize a text without adding special tokens; special tokens that were typed stay."""
         ...
 
     def frame(self, *, pair: bool = False) -> Frame:
-        """Return the special tokens around a text, or around two; empty where the tokenizer reads no pairs."""
+        """Return the special tokens around a text, or around two; empty if the tokenizer reads no pairs."""
         ...
 
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
-        """Return the segments of a framed pair, as the tokenizer numbers them; all 0 where it knows none."""
+        """Return the segment of each token of a pair with its special tokens; all 0 if the tokenizer has no
+        segments.
+        """
         ...
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids, without special tokens; U+FFFD for bytes that make no character."""
+        """Return the text for ids, without special tokens; U+FFFD stands for bytes that are not a character."""
         ...
 
     def id_to_token(self, id_: int) -> str | None:
@@ -124,7 +124,9 @@ class Backend(Protocol):
 
 
 def cut_to_fit(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[str | None]]:
-    """Cut the longer text until both fit; return for each a sentence on what was cut (None: nothing)."""
+    """Truncate the longest text until all fit into `room` tokens; return them, with a note for each that was cut (or
+    None).
+    """
     found = [len(each.ids) for each in pieces]
     lengths = list(found)
     while sum(lengths) > room:
@@ -137,5 +139,5 @@ def cut_to_fit(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[
 
 
 def specials_in(frame: Frame) -> int:
-    """Count the special tokens around a text, or two."""
+    """Return the number of special tokens in a frame."""
     return sum(place not in (FIRST, SECOND) for place in frame)

@@ -1,4 +1,4 @@
-"""Backends of the `tokenizers` library, and the choice of one for a tokenizer that transformers has read."""
+"""Backends built on the `tokenizers` library, and the choice of a backend for a transformers tokenizer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,14 +13,15 @@ from attnviz.models.huggingface.tokenization.backend import FIRST, SECOND, Backe
 from attnviz.models.huggingface.tokenization.sentence_pieces import PieceBackend, PieceSide
 from attnviz.text.limits import catch_panics
 
-_A_BYTE = 3  # ByT5's id of byte 0: padding, end and unknown stand before it
+_A_BYTE = 3  # ByT5's id of byte 0, after padding, end and unknown
 _TEXT, _PAIR = "The quick brown fox.", "It sleeps on."
 
 
 class RustBackend:
-    """The backend of nearly all tokenizers: read from tokenizer.json, or made by transformers from vocabulary, merges
-    or a sentencepiece file. transformers' wrapper is left out: it switches truncation and padding on and off in the one
-    tokenizer that all visitors share. A panic of the library is a TextError.
+    """The backend of nearly all tokenizers, from tokenizer.json, vocabulary and merges, or a sentencepiece file.
+
+    transformers' wrapper is bypassed, because it switches truncation and padding on and off in the one tokenizer that
+    all visitors share. A panic of the library becomes a TextError.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, parts_pairs: bool = True) -> None:
@@ -30,15 +31,16 @@ class RustBackend:
 
     @catch_panics()
     def tokenize(self, text: str, *, target: bool = False) -> Pieces:
-        """Cut a text into tokens, without special tokens around it."""
+        """Tokenize a text without adding special tokens."""
         dropped = self._dropped_first(text)
         found = self._tokenizer.encode(text[dropped:], add_special_tokens=False)
         offsets = [(start + dropped, end + dropped) for start, end in found.offsets]
         return Pieces(tuple(found.ids), tuple(correct_spans(text, found.tokens, offsets)))
 
     def _dropped_first(self, text: str) -> int:
-        """Count control characters at the very beginning that the normalizer drops: sentencepiece's does, and the
-        library then gives every token of the text the place of the character before it.
+        """Return the number of leading control characters that the normalizer drops.
+
+        sentencepiece's normalizer drops them, and the library then shifts the offsets of all tokens by one character.
         """
         count, normalizer = 0, self._tokenizer.normalizer
         while (
@@ -51,11 +53,10 @@ class RustBackend:
 
     @catch_panics()
     def frame(self, *, pair: bool = False) -> Frame:
-        """Return the tokens that its template puts around a text, or around two; empty where it has no template for
-        two.
+        """Return the special tokens around a text, or around two; empty if the tokenizer has no template for two.
 
-        Asked of a text like any other, and put around tokens by us: RoBERTa's step would take the space off their
-        characters a second time.
+        The frame is read from a sample text, and attnviz adds it to the tokens itself, because RoBERTa's post-processor
+        would trim spaces from their characters a second time.
         """
         if pair and not self._parts_pairs:
             return ()
@@ -69,7 +70,7 @@ class RustBackend:
 
     @catch_panics()
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
-        """Return the segments of a framed pair."""
+        """Return the segment of each token of a pair with its special tokens."""
         return tuple(self._tokenizer.encode(text, pair).type_ids)
 
     @catch_panics()
@@ -84,8 +85,9 @@ class RustBackend:
 
 
 class ByteBackend(RustBackend):
-    """ByT5, which transformers has in Python alone: a token for each byte of UTF-8. A text that ends with a typed
-    `</s>` gets no second one.
+    """The backend of ByT5, which transformers has only in Python: one token for each byte of UTF-8.
+
+    A text that ends with a typed `</s>` gets no second one.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -102,15 +104,16 @@ class ByteBackend(RustBackend):
         super().__init__(rust)
 
     def tokenize(self, text: str, *, target: bool = False) -> Pieces:
-        """Cut a text into tokens, less an end that is put there anyway."""
+        """Tokenize a text, without a final `</s>`, which the frame adds anyway."""
         found = super().tokenize(text)
         return found.take_first(len(found.ids) - 1) if found.ids[-1:] == (self._end,) else found
 
 
 def lines_as_tokens(tokenizer: Any) -> RustBackend:
-    """Make ESM's backend: a token for each amino acid, or for six letters of DNA, with or without spaces between them,
-    the longest that fits; text that is no line of its file is unknown. Without a token that ends a text nothing parts
-    two.
+    """Return ESM's backend, whose vocabulary has one entry per line of a file.
+
+    A token is an amino acid, or six letters of DNA, with or without spaces between them; the longest match wins, and
+    text without a match is unknown. If the vocabulary has no token that ends a text, the tokenizer reads no pairs.
     """
     vocabulary: dict[str, int] = tokenizer.get_vocab()
     longest_first = "|".join(map(re.escape, sorted(vocabulary, key=len, reverse=True)))
@@ -128,12 +131,12 @@ def lines_as_tokens(tokenizer: Any) -> RustBackend:
 
 
 def _special_tokens(tokenizer: Any) -> list[AddedToken]:
-    """List tokens that are looked for in a text before it is cut, with how they want their neighbours, by id."""
+    """Return the tokens that are searched for in a text before it is tokenized, with their flags, sorted by id."""
     return [token for _, token in sorted(tokenizer.added_tokens_decoder.items())]
 
 
 def backend_of(tokenizer: Any) -> Backend:
-    """Make a tokenizer's backend. Raises ModelError for a tokenizer in Python that gives no offsets of its tokens."""
+    """Return a tokenizer's backend. Raises ModelError for a Python-only tokenizer that gives no offsets."""
     if getattr(tokenizer, "is_fast", False):
         return RustBackend(tokenizer.backend_tokenizer)
     name = type(tokenizer).__name__
@@ -159,7 +162,7 @@ def _m2m_100(tokenizer: Any) -> Backend:
 
 
 def _sentencepiece(tokenizer: Any) -> Backend:
-    """Make the backend of a sentencepiece file whose numbers are the ids."""
+    """Return the backend of a sentencepiece file whose piece numbers are the ids."""
     cut = tokenizer.sp_model
     side = PieceSide(cut, {cut.id_to_piece(id_): id_ for id_ in range(len(cut))})
     return PieceBackend(tokenizer, side, side)

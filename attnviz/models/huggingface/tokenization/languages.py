@@ -1,9 +1,8 @@
-"""Languages that a tokenizer marks its texts with: M2M100, NLLB, mBART. The mark stands before the source.
+"""Languages with which a tokenizer marks its texts: M2M100, NLLB, mBART. The mark precedes the source.
 
-Marian's own notation holds for all of them: ">>fra_Latn<< I love you.", or ">>deu_Latn:fra_Latn<< Ich liebe dich."
-where the source is in another language than the tokenizer takes for granted. A language may also be said beside the
-text (`to`); what the text itself begins with holds before it. A Marian model of several languages has marks of the same
-look as tokens of its vocabulary: there the mark stays in the text.
+All of them can use Marian's notation: ">>fra_Latn<< I love you.", or ">>deu_Latn:fra_Latn<< Ich liebe dich." if the
+source is not in the tokenizer's default language. A language can also be given separately (`to`); a mark in the text
+takes precedence. A multilingual Marian model has such marks as tokens of its vocabulary, so its mark stays in the text.
 """
 
 import re
@@ -16,13 +15,14 @@ from attnviz.models.huggingface.tokenization.backend import FIRST, Frame
 from attnviz.text.limits import TextError
 
 _MARK = re.compile(r"\s*>>([\w-]+:)?([\w-]+)<<\s*")
-_SHOWN = 8  # codes that a sentence names before it gives their number
+_SHOWN = 8  # number of codes that a message lists
 
 
 @dataclass(frozen=True)
 class Languages:
-    """Codes and their ids; `source` and `target` are the defaults. `marks` are codes whose mark is a token of the text
-    itself.
+    """Language codes and their ids; `source` and `target` are the default ids.
+
+    `marks` are codes whose marks are tokens of the text itself.
     """
 
     ids: Mapping[str, int] = field(default_factory=dict)
@@ -32,16 +32,17 @@ class Languages:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The languages that can be asked for, in the order of their codes."""
+        """The codes of the languages that can be requested, sorted."""
         return tuple(sorted(self.ids or self.marks))
 
     def code(self, id_: int | None) -> str:
-        """Return the code of an id; "" for none."""
+        """Return the code for an id, or ""."""
         return next((code for code, one in self.ids.items() if one == id_), "")
 
     def add_mark(self, text: str, to: str) -> str:
-        """Put a language's mark before a text, for a model whose marks are tokens. Raises TextError for an unknown
-        language.
+        """Put a language's mark before a text, for a model whose marks are tokens.
+
+        Raises TextError for an unknown language.
         """
         if not to or self.ids:
             return text
@@ -52,11 +53,11 @@ class Languages:
         return text if _MARK.match(text) else f">>{to}<< {text}"
 
     def read(self, text: str, to: str = "") -> tuple[int, int | None, int | None]:
-        """Return how many characters a mark at the beginning takes, and the languages of source and target, as ids
-        (None: unsaid).
+        """Return the length of the mark at the text's beginning, and the ids of the source and target language (None:
+        not given).
 
-        `to` is the target's where the text has no mark. Raises TextError for a language that the tokenizer does not
-        know.
+        `to` is the target language of a text without a mark. Raises TextError for a language that the tokenizer does
+        not know.
         """
         mark = _MARK.match(text) if self.ids else None
         if mark is None:
@@ -65,12 +66,13 @@ class Languages:
         return mark.end(), source, self._id(mark[2])
 
     def source_frame(self, frame: Frame, source: int | None) -> Frame:
-        """Return the special tokens around a source in that language."""
+        """Return the special tokens around a source in a language."""
         return frame if source is None else tuple(source if self._is_one(id_) else id_ for id_ in frame)
 
     def target_frame(self, frame: Frame, target: int | None) -> Frame:
-        """Return the special tokens around a target, after those that every target begins with: mBART's begins with its
-        language there.
+        """Return the special tokens around a target, after the tokens that start every target.
+
+        In mBART, the language is among those starting tokens.
         """
         if not self.ids:
             return frame
@@ -78,18 +80,18 @@ class Languages:
         return (*named, *(id_ for id_ in frame if not self._is_one(id_)))
 
     def comes_last(self, frame: Frame) -> bool:
-        """Check whether the language follows a source; a target then begins with it in the place of another token."""
+        """Check whether the language token follows a source; then a target begins with it instead of another token."""
         return any(self._is_one(id_) for id_ in frame[frame.index(FIRST) :])
 
     def note(self, target: int | None) -> str:
-        """Write the note on a target without a chosen language: which one it is in, and how to ask for another."""
+        """Return the note on a target without a chosen language: which language it is in, and how to choose another."""
         names = {id_: code for code, id_ in self.ids.items()}
         written = f"The target is in {names[target]}" if target in names else "No target language was chosen"
         other = next((code for code, id_ in self.ids.items() if id_ not in (self.source, target)), next(iter(self.ids)))
         return f"{written}: choose one under “To”, or begin the source with >>{other}<< for another of {self._codes()}."
 
     def override_note(self, text: str, to: str) -> tuple[str, ...]:
-        """Write a note where the text itself begins with another language than `to`."""
+        """Return a note if the text itself begins with a different language than `to`."""
         mark = _MARK.match(text) if to and self.codes else None
         if mark is None or mark[2] == to:
             return ()
@@ -110,7 +112,7 @@ class Languages:
 
 
 def languages_of(tokenizer: Any) -> Languages:
-    """Return the languages of a tokenizer that transformers has read; none where it marks no texts with them."""
+    """Return the languages of a transformers tokenizer; none if it does not mark texts with languages."""
     if not hasattr(tokenizer, "set_src_lang_special_tokens"):
         marks = (_MARK.fullmatch(mark) for mark in getattr(tokenizer, "supported_language_codes", ()))
         return Languages(marks=tuple(mark[2] for mark in marks if mark is not None))
@@ -120,6 +122,8 @@ def languages_of(tokenizer: Any) -> Languages:
 
 
 def _module_languages(tokenizer: Any) -> dict[str, int]:
-    """Read the codes that transformers keeps in the tokenizer's module; the ids are those of tokens of that name."""
+    """Return the language codes that transformers keeps in the tokenizer's module, with the ids of the tokens of that
+    name.
+    """
     codes = getattr(sys.modules[type(tokenizer).__module__], "FAIRSEQ_LANGUAGE_CODES", ())
     return {code: tokenizer.convert_tokens_to_ids(code) for code in codes if isinstance(code, str)}

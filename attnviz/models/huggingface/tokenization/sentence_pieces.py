@@ -1,8 +1,8 @@
-"""Marian and M2M100: a sentencepiece file cuts the text, and a vocabulary of its own numbers the pieces.
+"""Backends for Marian and M2M100: a sentencepiece file splits the text, and a separate vocabulary numbers the pieces.
 
-transformers has both in Python alone, without offsets. The same file cuts here, by the same library, which says where
-each piece stands; what transformers does around it (special tokens that were typed, Marian's `>>fra<<`) is done as
-there, without its switch from source to target, which all threads would share.
+transformers has both only in Python, without offsets. Here the same library splits with the same file, and says where
+each piece is. The rest of transformers' work (typed special tokens, Marian's `>>fra<<`) is repeated here, without its
+switch from source to target, which all threads would share.
 """
 
 import re
@@ -19,14 +19,14 @@ _CODE = re.compile(r">>.*?<<", re.DOTALL)
 
 @dataclass(frozen=True)
 class PieceSide:
-    """A language's side: the sentencepiece processor of its texts, and the ids of the pieces."""
+    """One side of a translation: the sentencepiece processor of its texts, and the ids of its pieces."""
 
     cut: Any  # sentencepiece.SentencePieceProcessor
     ids: Mapping[str, int]
 
 
 class PieceBackend:
-    """`tokenizer` is transformers' own, `source` and `target` its two sides, the same one for M2M100."""
+    """A backend for a transformers tokenizer with a `source` and a `target` side, which are the same for M2M100."""
 
     def __init__(self, tokenizer: Any, source: PieceSide, target: PieceSide, *, codes: bool = False) -> None:
         self._tokenizer, self._source, self._target, self._codes = tokenizer, source, target, codes
@@ -36,7 +36,7 @@ class PieceBackend:
         self._unknown: int = tokenizer.unk_token_id
 
     def tokenize(self, text: str, *, target: bool = False) -> Pieces:
-        """Cut a text into tokens, without special tokens around it."""
+        """Tokenize a text without adding special tokens."""
         side = self._target if target else self._source
         found = [piece for start, part in self._parts(text) for piece in self._tokenize_part(part, start, side)]
         return Pieces(tuple(id_ for id_, _ in found), tuple(span for _, span in found))
@@ -46,7 +46,7 @@ class PieceBackend:
         return tuple(self._tokenizer.build_inputs_with_special_tokens([FIRST], [SECOND] if pair else None))
 
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
-        """Return zeros: these tokenizers know no segments."""
+        """Return zeros, because these tokenizers have no segments."""
         return tuple(0 for _ in self.frame(pair=True))
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -60,7 +60,7 @@ class PieceBackend:
         return self._tokenizer.convert_ids_to_tokens(id_)
 
     def _parts(self, text: str) -> Iterator[tuple[int, str]]:
-        """Split the text at special tokens that were typed: yield each part with its start."""
+        """Split the text at typed special tokens; yield each part with its start."""
         parts: list[str] = self._tokenizer.tokens_trie.split(text)
         starts = [0, *accumulate(map(len, parts))]
         for at, part in enumerate(parts):
@@ -72,7 +72,7 @@ class PieceBackend:
                 yield starts[at] + len(part) - len(left), kept
 
     def _flag(self, part: str) -> Any:
-        """Return how an added token wants its neighbours; None for any other text."""
+        """Return an added token with its flags for neighbouring spaces, or None for any other text."""
         return self._flags.get(self._added[part]) if part in self._added else None
 
     def _tokenize_part(self, part: str, start: int, side: PieceSide) -> Iterator[tuple[int, tuple[int, int]]]:
@@ -87,9 +87,10 @@ class PieceBackend:
 
 
 def cut_with_spans(processor: Any, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Return pieces and their characters. sentencepiece counts bytes, and shows a character of several pieces (its
-    bytes, or the letters of a ligature) with the last of them: here each has its first character, as in other
-    tokenizers.
+    """Split a text with sentencepiece; return the pieces with their characters.
+
+    sentencepiece counts bytes, and assigns a character that is split into several pieces (bytes, or letters of a
+    ligature) to the last of them. Here each of these pieces gets the character, as in other tokenizers.
     """
     places = [at for at, character in enumerate(text) for _ in character.encode()] + [len(text)]
     spans: list[tuple[str, tuple[int, int]]] = []
