@@ -41,7 +41,7 @@ class EngineDoor:
         self._admissions = {f"/models/{path}": Admission(Limits(waiting=_ANY_NUMBER)) for path in models}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer an ASGI request."""
+        """Handle an ASGI request: pass it on, or answer with a refusal."""
         model, _, operation = scope.get("path", "").rpartition("/")
         admission = self._admissions.get(model)
         if admission is None or scope.get("method") != "POST":

@@ -190,7 +190,7 @@ class RemoteModel:
         return replace(self._about.padding, start=at, end=at)
 
     def is_pad(self, token: Token) -> bool:
-        """Check whether a token only pads its sentence to the length of a longer one in the batch."""
+        """Check whether a token is padding after a sentence that is shorter than others in the batch."""
         pad = self._about.padding
         return (token.id, token.text) == (pad.id, pad.text)
 

@@ -31,7 +31,7 @@ def to_message(steps: Sequence[Step], more: dict[str, Tensor]) -> Message:
 
 
 def from_message(message: Message) -> Iterator[Step]:
-    """Decode the steps, each with the encoder's part. Raises KeyError or TypeError for another message."""
+    """Decode the steps, each combined with the encoder's part. Raises KeyError or TypeError for another message."""
     said = message.meta["steps"]
     encoded = message.trace(_ENCODED) if said else None
     for one in said:

@@ -134,7 +134,7 @@ def maps_overview(
 
 
 def _append(masks: list[list[Tensor]], layer: int, mask: Tensor | None) -> None:
-    """Append a layer's mask, if it has one; a mask equal to the one before is in memory once."""
+    """Append a layer's mask, if it has one; an equal mask shares the memory of the one before it."""
     if mask is None:
         return
     before = [*(masks[layer - 1] if layer else ()), *masks[layer]]

@@ -1,4 +1,4 @@
-"""Names of languages by their codes: two letters (ISO 639-1), or three as NLLB and others have them (ISO 639-3)."""
+"""Names of languages by their codes: two letters (ISO 639-1), or three letters as in NLLB (ISO 639-3)."""
 
 _KNOWN = """
 af afr Afrikaans; am amh Amharic; ar arb Arabic; ast ast Asturian; az azj Azerbaijani; ba bak Bashkir; be bel Belarusian
@@ -30,11 +30,14 @@ _NAMES = _names()
 
 
 def language_name(code: str) -> str:
-    """Look up the name of a language, such as French for `fr`; the code itself if it is unknown."""
+    """Return the name of a language, such as French for `fr`, or the code itself if it is unknown."""
     return _NAMES.get(code, code)
 
 
 def named_code(code: str) -> str:
-    """Write a checkpoint's code behind the language's name: French, fra_Latn. The code alone if it is unknown."""
+    """Return a checkpoint's language code with the language's name before it, such as "French, fra_Latn".
+
+    An unknown code is returned alone.
+    """
     name = language_name(code.replace("-", "_").split("_")[0])
     return f"{name}, {code}" if name not in code else code

@@ -130,7 +130,7 @@ class Trace(TraceLike):
         return context[:, : len(self.query_tokens(kind, item))].float().cpu()
 
     def layer_output(self, stack: Stack, layer: int, item: int = 0) -> Float[Tensor, "length d_model"]:
-        """Return hidden states after a layer; layer -1 is the embedding."""
+        """Return the hidden states after a layer; layer -1 is the embedding."""
         if (stack, layer) not in self.layers:
             known = ", ".join(f"{stack} {layer}" for stack, layer in self.layers)
             raise ValueError(f"This trace has no output of {stack} layer {layer}; it has {known}.")

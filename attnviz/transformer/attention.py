@@ -177,10 +177,10 @@ def _fused_attention(call: AttentionCall) -> Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """Attention of `input_` over `memory`, in `n_heads` subspaces at once (section 3.2.2).
+    """Multi-head attention of `input_` over `memory` (section 3.2.2).
 
-    `input_` and `memory` are the same tensor in self-attention and differ in cross-attention. `W_q`, `W_k` and
-    `W_v` project to all heads at once; head h owns rows `h * d_k : (h + 1) * d_k` of their weights.
+    `input_` and `memory` are the same tensor in self-attention and differ in cross-attention. `W_q`, `W_k` and `W_v`
+    project to all heads at once; head h owns rows `h * d_k : (h + 1) * d_k` of their weights.
     """
 
     def __init__(self, d_model: int, n_heads: int, d_k: int) -> None:

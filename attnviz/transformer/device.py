@@ -1,4 +1,4 @@
-"""The device that a model runs on, and its floating-point type."""
+"""Choose the device and the dtype with which a model runs, and handle devices that run out of memory."""
 
 import os
 from collections.abc import Callable

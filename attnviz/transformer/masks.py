@@ -110,7 +110,7 @@ def random(q_len: int, k_len: int | None = None, *, keep: float, seed: int) -> B
 
 
 def _positions(q_len: int, k_len: int | None) -> tuple[Int[Tensor, "q 1"], Int[Tensor, "1 k"]]:
-    """Return query and key positions, both counted from 0, as a column and a row."""
+    """Return query and key positions, both counted from 0, the queries as a column and the keys as a row."""
     return torch.arange(q_len).unsqueeze(1), torch.arange(q_len if k_len is None else k_len).unsqueeze(0)
 
 

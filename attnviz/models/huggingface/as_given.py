@@ -94,7 +94,7 @@ class GivenModel:
 
     @property
     def part(self) -> Any:
-        """The module whose attention is shown."""
+        """The module whose attention attnviz shows."""
         return self.whole.get_submodule(self.part_name)
 
     def make_shown(self) -> Any:
@@ -338,7 +338,7 @@ class GivenCheck:
 
 
 class _CannotRun(Exception):  # noqa: N818 - it leads to a note, not to a refusal
-    """One of the passes fails; the message says why."""
+    """The shown pass or the given model's pass fails, so they cannot be compared; the message says why."""
 
 
 def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], None]]]:

@@ -165,7 +165,7 @@ class CheckpointModel:
         return self._rules
 
     def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Return the text of ids, and their tokens."""
+        """Return the text for ids, and their tokens."""
         require_ids(ids, self.text.known)
         written = self.text.append_ids(EncodedText((), ""), ids)
         return written.text, written.tokens

@@ -138,7 +138,7 @@ def _choices(watched: RecordedSteps, fed: Tensor, vocabulary: Vocabulary, plan: 
 
 @dataclass(frozen=True)
 class _Common:
-    """Facts that every step of a run has in common."""
+    """What all steps of one decoding share: the model, the source, the encoder's record and the plan."""
 
     model: AnyTransformer
     source: ReadSource

@@ -37,12 +37,12 @@ class Edit:
     swap: tuple[Numbers, Numbers] = ((), ())
 
     def write_into(self, tensor: Tensor, row: Row, start: int) -> None:
-        """Write the values into `tensor` `(batch, heads, length, size)`, whose first position is `start`."""
+        """Write the edit's values into `tensor` `(batch, heads, length, size)`, whose first position is `start`."""
         for heads, rows, chosen in self.cells(tensor, start):
             _write(tensor[row][..., heads, rows, :], self._values(*chosen))
 
     def write_into_hidden(self, tensor: Tensor, row: Row, start: int) -> None:
-        """Write the values into hidden states `(batch, length, d_model)`, whose first position is `start`."""
+        """Write the edit's values into hidden states `(batch, length, d_model)`, whose first position is `start`."""
         for rows, chosen in self._rows(tensor.shape[1], start):
             _write(tensor[row, rows], None if self.put is None else self.put[chosen])
 

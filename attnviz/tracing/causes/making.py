@@ -226,7 +226,7 @@ def _or_places(positions: Sequence[Place] | None) -> tuple[Place, ...] | None:
 
 
 def _places(positions: Sequence[Place]) -> tuple[Place, ...]:
-    """Return positions and words as a tuple. Raises ValueError for any other value."""
+    """Return positions and words as a tuple. Raises ValueError for anything else, and for an empty list."""
     places = (positions,) if isinstance(positions, str) else tuple(positions)
     for place in places:
         if isinstance(place, bool) or not isinstance(place, int | str) or (isinstance(place, int) and place < 0):

@@ -14,7 +14,7 @@ _PUTS: dict[tuple[str, str], Put] = {
 
 
 class Head(NamedTuple):
-    """One head of a model; layer and head count from 0."""
+    """One head of a model: its kind of attention, its layer and its number, both counted from 0."""
 
     kind: Kind
     layer: int

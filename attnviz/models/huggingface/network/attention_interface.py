@@ -64,9 +64,9 @@ def attention(
 
 
 def explicit_mask(**arguments: Any) -> Tensor | None:
-    """Make transformers' own bool mask, written out where its fused kernel would be told "causal" instead.
+    """Return transformers' bool mask, written out even if its fused kernel would only be told `is_causal`.
 
-    None is left where every key may be attended to.
+    Return None if every key may be attended to.
     """
     written_out: dict[str, Any] = arguments | {"allow_is_causal_skip": False}
     mask = sdpa_mask(**written_out)

@@ -75,7 +75,7 @@ class RustBackend:
 
     @catch_panics()
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids, without special tokens."""
+        """Return the text for ids, without special tokens."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
 
     @catch_panics()

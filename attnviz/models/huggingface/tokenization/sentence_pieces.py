@@ -50,7 +50,7 @@ class PieceBackend:
         return tuple(0 for _ in self.frame(pair=True))
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of ids, without special tokens."""
+        """Return the text for ids, without special tokens."""
         plain = [id_ for id_ in ids if id_ not in self._flags or not self._flags[id_].special]
         named = self._tokenizer.convert_ids_to_tokens(plain, skip_special_tokens=True)
         return self._target.cut.decode_pieces(named).replace(_BLANK, " ").strip()
