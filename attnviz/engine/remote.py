@@ -92,7 +92,7 @@ class RemoteModel:
 
     @property
     def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Number of layers and heads of each kind."""
+        """Numbers of layers and heads for each kind of attention."""
         return dict(self._about.shapes)
 
     @property

@@ -19,7 +19,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class RowLabel:
-    """A row's input token and, in decoder kinds, the output token that it predicts, as display strings.
+    """A row's input token and, in decoder maps, the output token that it predicts, as display strings.
 
     `tokens` are the positions of the query tokens that the row was merged from. `inputs` and `outputs` are the tokens
     behind the two strings. `span` is the span of the row's first query token, if that token is in one.

@@ -62,7 +62,7 @@ class StackPlan:
 
 @dataclass(frozen=True)
 class KindPlan:
-    """The heads of a kind of attention, their size, and the number of groups that share keys.
+    """The heads of one kind of attention, their size, and the number of groups that share keys.
 
     `sees_ahead` says whether rows see later keys.
     """

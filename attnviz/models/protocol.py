@@ -139,7 +139,7 @@ class Model(Protocol):
 
     @property
     def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Number of layers and heads of each kind."""
+        """Numbers of layers and heads for each kind of attention."""
         ...
 
     @property

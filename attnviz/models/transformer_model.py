@@ -133,7 +133,7 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
 
     @property
     def shapes(self) -> dict[Kind, tuple[int, int]]:
-        """Number of layers and heads of each kind."""
+        """Numbers of layers and heads for each kind of attention."""
         return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
 
     @property

@@ -16,7 +16,7 @@ MOST = 300  # characters of a name
 
 
 def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Experiment:
-    """Return the experiment of a task with these parts.
+    """Return the experiment of a task with these parts of a name, such as "without-causal-mask".
 
     Raises ValueError, with a message of one sentence, for an unknown part, for two parts that contradict each other,
     and like `Experiment`.

@@ -23,7 +23,7 @@ from attnviz.transformer.transformer import Transformer, initialise
 
 @dataclass(frozen=True)
 class Habits:
-    """Parts that are missing or broken in every pass of a network, as in its training.
+    """Masks and inputs that are missing or changed in every pass of a network, as in its training.
 
     `mask` is "causal", "none", "one-head" or "one-token"; the other fields are the padding mask and the source.
     """

@@ -81,7 +81,10 @@ class Trace(TraceLike):
         return tuple(kind for kind in KINDS if kind in recorded)
 
     def shape(self, kind: Kind) -> tuple[int, int]:
-        """Return the number of layers and heads of a kind; a decoder may have other numbers than the encoder."""
+        """Return the numbers of layers and heads for a kind of attention.
+
+        Some models have other numbers in their decoder than in their encoder.
+        """
         return len(self._layers(kind)), self.calls[Site(kind, 0)].query.shape[1]
 
     def attn(
@@ -102,16 +105,16 @@ class Trace(TraceLike):
         return self._maps(call_scores, kind, layer, head, item)
 
     def has_sinks(self, kind: Kind) -> bool:
-        """Check whether heads of a kind have an attention sink, which takes a part of each row but is not a token."""
+        """Check whether heads of a kind of attention have a sink, which takes a part of each row but is not a token."""
         return any(self.call(kind, layer).sinks is not None for layer in self._layers(kind))
 
     def has_indexer(self, kind: Kind) -> bool:
-        """Check whether an indexer in the model chooses the keys of each row of a kind."""
+        """Check whether an indexer in the model chooses the keys of each row for a kind of attention."""
         return any(self.call(kind, layer).chosen is not None for layer in self._layers(kind))
 
     def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
-        """Return each row's weight on the head's attention sink, which is not a token; None if the kind has no
-        sinks.
+        """Return each row's weight on its head's attention sink, which is not a token; None if this kind has
+        no sinks.
         """
         if not self.has_sinks(kind):
             return None
@@ -143,9 +146,7 @@ class Trace(TraceLike):
         return self.numbers[kind][layer] if kind in self.numbers else layer
 
     def layer_name(self, kind: Kind, layer: int) -> str:
-        """Return the name of a layer, with its number in the model if that differs, or with its cycle: L2 (H0
-        cycle 1).
-        """
+        """Return a layer's name, with its number in the model if that differs, or its cycle: L2 (H0 cycle 1)."""
         return f"L{layer} ({self.names[kind][layer]})" if kind in self.names else super().layer_name(kind, layer)
 
     def call(self, kind: Kind, layer: int) -> AttentionCall:
@@ -221,5 +222,5 @@ class Trace(TraceLike):
 
     @cached_property
     def _counts(self) -> Mapping[Kind, int]:
-        """Number of layers of each kind."""
+        """Number of layers for each kind of attention."""
         return Counter(site.kind for site in self.calls)

@@ -120,7 +120,10 @@ class TraceLike(TraceDoors, ABC):
 
     @abstractmethod
     def shape(self, kind: Kind) -> tuple[int, int]:
-        """Return the number of layers and heads of a kind; a decoder may have other numbers than the encoder."""
+        """Return the numbers of layers and heads for a kind of attention.
+
+        Some models have other numbers in their decoder than in their encoder.
+        """
 
     @abstractmethod
     def attn(
@@ -175,16 +178,16 @@ class TraceLike(TraceDoors, ABC):
         return f"only layers with attention are counted: {named} in the model’s own numbering"
 
     def has_sinks(self, kind: Kind) -> bool:
-        """Check whether heads of a kind have an attention sink, which takes a part of each row but is not a token."""
+        """Check whether heads of a kind of attention have a sink, which takes a part of each row but is not a token."""
         return False
 
     def has_indexer(self, kind: Kind) -> bool:
-        """Check whether an indexer in the model chooses the keys of each row of a kind."""
+        """Check whether an indexer in the model chooses the keys of each row for a kind of attention."""
         return False
 
     def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
-        """Return each row's weight on the head's attention sink, which is not a token; None if the kind has no
-        sinks.
+        """Return each row's weight on its head's attention sink, which is not a token; None if this kind has
+        no sinks.
         """
         return None
 
@@ -260,7 +263,9 @@ class TraceLike(TraceDoors, ABC):
         return self.sentences[self._item(item)].keys(self._kind(kind))
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
-        """Return the output token of each row of a decoder map, or None for an encoder, which outputs no tokens."""
+        """Return the token that each row of a decoder map predicts, or None for an encoder, which predicts no
+        tokens.
+        """
         return self.sentences[self._item(item)].outputs(self._kind(kind))
 
     def mask(self, kind: Kind, *, layer: int = 0, head: int = 0, item: int = 0) -> Bool[Tensor, "q_len k_len"]:

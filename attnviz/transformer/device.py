@@ -97,7 +97,7 @@ def is_out_of_memory(error: RuntimeError) -> bool:
 
 
 def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -> Result:
-    """Return `run()`; if the device has no memory left, call `free()` and try `run()` once more.
+    """Return `run()`; if the device runs out of memory, call `free()` and try `run()` once more.
 
     Raises OutOfDeviceMemoryError, with a message of one sentence, if the second try also fails.
     """

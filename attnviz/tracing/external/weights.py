@@ -41,12 +41,13 @@ class BareWeights(TraceLike):
         return tuple(kind for kind in KINDS if kind in self.weights)
 
     def shape(self, kind: Kind) -> tuple[int, int]:
-        """Return the number of layers and heads of a kind."""
+        """Return the numbers of layers and heads for a kind of attention."""
         return self.weights[self._kind(kind)].shape[0], self.weights[kind].shape[1]
 
     def output_tokens(self, kind: Kind, item: int = 0) -> tuple[Token, ...] | None:
-        """Return the output token of each row of a decoder map if the target has one token more than rows, otherwise
-        None.
+        """Return the token that each row of a decoder map predicts.
+
+        Return None unless the target has one token more than there are rows.
         """
         return None if self.sentences[self._item(item)].cut else super().output_tokens(kind, item)
 
