@@ -21,7 +21,7 @@ from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
 
-_SAME = 1e-4  # of contexts: rounding, and no intervention
+_SAME = 1e-4  # relative difference of contexts that counts as rounding, not as an intervention
 PartKind = Literal["layers before", "embedding", "head", "head bias", "feed-forward", "norm bias", "vocabulary bias"]
 
 

@@ -12,8 +12,8 @@ from torch import Tensor
 from attnviz.analysis.op_trace import LinearMap, OpTrace
 from attnviz.implementations.scoring import HeadNorm, Rotation
 
-ROUNDING = 256  # steps of float32: the same product, taken in another order
-IN_TYPE = 8  # steps of the type that ran, to which product, norm and rotation are rounded one after another
+ROUNDING = 256  # allowed difference in float32 epsilons, for products summed in another order
+IN_TYPE = 8  # the same in epsilons of the run's dtype, for product, norm and rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ def changes_to(ops: OpTrace, size: int, role: str, rotations: tuple[Rotation | N
     if role == "value":
         return iter([Change()])
     turns = (None, *ops.rotations(size)) if rotations is None else rotations
-    factors = (1.0, size**-0.5) if role == "query" else (1.0,)  # some scale their queries before they are rotated
+    factors = (1.0, size**-0.5) if role == "query" else (1.0,)  # some models scale queries before rotating them
     norms = (None, *ops.norms_of(size))
     return (Change(norm, rotation, factor) for rotation, norm, factor in product(turns, norms, factors))
 

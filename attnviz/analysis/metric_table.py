@@ -47,8 +47,8 @@ __all__ = [
     "previous_token",
 ]
 
-Columns = dict[str, np.ndarray]  # a table, column by column: a frame takes longer to make than its numbers
-_ROUNDING = 2e-3  # of a bfloat16 softmax's rows
+Columns = dict[str, np.ndarray]  # columns of a table, because making a DataFrame is slow
+_ROUNDING = 2e-3  # allowed excess of a row sum in bfloat16
 _LARGE = 65_536  # weights of a map
 
 
@@ -103,8 +103,9 @@ def join_tables(tables: Sequence[Columns]) -> Columns:
 
 
 class HeadMetrics:
-    """Metrics of a kind's heads whose maps arrive one head at a time, and share row and column positions and
-    mostly a mask.
+    """Computes the metrics of a kind's heads from maps that arrive one head at a time.
+
+    All of these maps must have the same rows and columns; what depends only on them or on the mask is computed once.
     """
 
     def __init__(self, trace: TraceLike, kind: Kind, axes: Axes, *, item: int = 0) -> None:
@@ -133,7 +134,7 @@ class HeadMetrics:
             **self._neighbour_measures(shown.attn, sums.weight),
             **self._sinks(shown, trace, sums.weight),
         }
-        if trace.weights_only:  # weights of others can be anything
+        if trace.weights_only:  # uploaded values may not be weights
             odd = _are_no_weights(trace.attn(self.kind, item=self.item))
             values = {name: found.masked_fill(odd, torch.nan) for name, found in values.items()}
         layers, heads = shown.attn.shape[:2]
@@ -152,7 +153,7 @@ class HeadMetrics:
         return self._farthest[1]
 
     def _neighbour_measures(self, attn: Tensor, weight: Tensor) -> dict[str, Tensor]:
-        if self.kind == "cross":  # a step of the target has no place of its own in the source
+        if self.kind == "cross":  # a target step has no position in the source
             nothing = attn.new_full(attn.shape[:2], torch.nan)
             return {"previous_token": nothing, "next_token": nothing}
         before, after = previous_token(attn, self.previous, weight), next_token(attn, self.next, weight)
@@ -160,7 +161,7 @@ class HeadMetrics:
 
     def _sinks(self, shown: EagerMaps, trace: TraceLike, weight: Tensor) -> dict[str, Tensor]:
         attn, (q_len, k_len) = shown.attn, self.lengths
-        if attn.shape[-2:] != self.lengths:  # cut to the sentence: an item of a batch may be padded
+        if attn.shape[-2:] != self.lengths:  # without padding of the batch
             attn = trace.attn(self.kind, item=self.item)[..., :q_len, :k_len]
             weight = attn.sum(dim=-1)
         ends = end_keys(trace.key_tokens(self.kind, item=self.item))
@@ -198,7 +199,7 @@ def _neighbours(axes: Axes) -> tuple[Tensor, Tensor]:
     """Return the columns of the tokens before and after each row's own token; -1 if there is none."""
     rows, cols = axes
     col_of = {token: at for at, col in enumerate(cols) for token in col.tokens}
-    # A decoder row of a whole output word is where its label says: at the word that went in first.
+    # A decoder row of a merged output word is located at its first input word.
     own = [cols[col_of[row.tokens[0]]].tokens if row.tokens[0] in col_of else row.tokens for row in rows]
     before = torch.tensor([col_of.get(tokens[0] - 1, -1) for tokens in own], dtype=torch.long)
     return before, torch.tensor([col_of.get(tokens[-1] + 1, -1) for tokens in own], dtype=torch.long)

@@ -19,7 +19,7 @@ Distance = Float[Tensor, "q_len k_len"]
 PerMap = Float[Tensor, "*any"]
 PerRow = Float[Tensor, "*any q_len"]
 
-_BLOCK = 1 << 18  # weights, one megabyte: what is made of them on the way stays where the processor reaches it quickly
+_BLOCK = 1 << 18  # weights per block, 1 MB, so that intermediate results stay in the processor's cache
 
 
 class RowSums(NamedTuple):
@@ -49,7 +49,7 @@ def entropy(attn: Attn, sums: RowSums | None = None) -> PerMap:
     Under a causal mask, row i sees i + 1 keys and cannot exceed log2(i + 1).
     """
     sums = sums or RowSums.from_attn(attn)
-    nats = sums.information / sums.weight + sums.weight.log()  # of a / weight, by the sum over a itself
+    nats = sums.information / sums.weight + sums.weight.log()  # entropy of a / weight, from the sums over a
     return _mean_of_rows(nats.clamp(min=0) / math.log(2), sums.weight)
 
 
@@ -104,7 +104,7 @@ def farthest_key(distance: Distance, mask: Bool[Tensor, "*any q_len k_len"] | No
     mask = torch.ones_like(distance, dtype=torch.bool) if mask is None else mask
     each = _rows_of_a_block(mask)
     blocks = zip(distance.split(each), mask.split(each, dim=-2), strict=True)
-    # A row whose only key is its own has no farther one; its mean distance is 0 as well, and it counts as 1.
+    # A row that sees only its own key has mean distance 0, and counts as 1.
     farthest = [torch.nn.functional.pad(away.masked_fill(~seen, 0.0), (0, 1)).amax(dim=-1) for away, seen in blocks]
     return torch.cat(farthest, dim=-1).clamp(min=torch.finfo(distance.dtype).tiny)
 

@@ -19,7 +19,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind, Site, Stack
 
-_MORE = 1e-3  # than 1, of a row's weights: rounding, in half precision too
+_MORE = 1e-3  # allowed excess of a row sum over 1 by rounding, also in half precision
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 RunState = Literal["waiting", "running", "stopped", "done", "failed"]
 OVER: tuple[RunState, ...] = ("stopped", "done", "failed")
-Outcome = tuple[RunState, str]  # how a run ended, and the sentence that says why it failed
+Outcome = tuple[RunState, str]  # final state of a run, and the reason if it failed
 
 
 class SharedRun:
@@ -24,7 +24,7 @@ class SharedRun:
         self.key, self.changed = key, changed
         self.state: RunState = "waiting"
         self.error, self.ahead = "", 0
-        self.is_stopped = False  # it was asked to end before it is done
+        self.is_stopped = False  # True if the run was asked to end early
         self.looked_at = time.monotonic()
 
     def set_state(self, state: RunState, error: str = "") -> None:

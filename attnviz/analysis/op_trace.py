@@ -41,7 +41,7 @@ class OpTrace:
     maps: list[LinearMap] = field(default_factory=list)
     norms: list[HeadNorm] = field(default_factory=list)
     angles: list[tuple[Tensor, float]] = field(default_factory=list)
-    is_paused: bool = False  # while recorded operations are tried, which is no part of the pass
+    is_paused: bool = False  # True while candidate operations are tried, which must not be recorded
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -88,13 +88,13 @@ class OpRecorder(TorchFunctionMode):
             return result
         if func is F.linear and not kwargs:
             self._on_map(LinearMap(args[0], args[1], args[2] if len(args) > 2 else None, result))
-        elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: the bias first, the weight turned
+        elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: bias first, weight transposed
             self._on_map(LinearMap(args[1], args[2].T, args[0], result))
         elif func in (torch.Tensor.cos, torch.cos):
             self._ops.angles.append((args[0], 1.0))
             self._cosines = result
         elif func in _PLUS and len(args) == 2 and isinstance(args[1], float) and _is_column(args[0]):
-            self._eps = args[1]  # of the norm that follows
+            self._eps = args[1]  # epsilon of the norm that follows
         elif func in _TIMES and len(args) == 2:
             self._note_product(*args)
         return result
@@ -131,5 +131,5 @@ def _frequencies(angles: Tensor) -> Iterator[tuple[bool, Tensor]]:
     if len(turning) % 2 == 0:
         halves, neighbours = turning.chunk(2), (turning[::2], turning[1::2])
         written = [both[0] for both in (halves, neighbours) if torch.equal(*both)] + written
-    # GLM writes its angles as Llama does, and turns neighbours all the same.
+    # GLM arranges its angles like Llama but rotates adjacent pairs, so both are tried.
     yield from ((interleaved, frequencies) for frequencies in written for interleaved in (False, True))

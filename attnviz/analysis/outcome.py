@@ -10,7 +10,7 @@ from attnviz.implementations.bugs.bug import right_attention
 from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import Attention
 
-SEEN = 1e-3  # a change of a weight that the eye can find on a map
+SEEN = 1e-3  # smallest change of a weight that is visible on a map
 
 
 @dataclass(frozen=True)
@@ -98,5 +98,5 @@ def outcome(attention: Attention, inputs: SiteInputs) -> SiteResult | Raised:
         output, attn = attention(*inputs.call)
     except (RuntimeError, TypeError, ValueError) as error:
         return Raised.from_error(error)
-    assert attn is not None  # what is looked at here always has its weights
+    assert attn is not None  # compared implementations always return weights
     return SiteResult(output, attn, right_output, right_attn)

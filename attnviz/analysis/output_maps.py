@@ -20,7 +20,7 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Probe, Site
 
-ROUNDING = 256  # steps of the type that ran: the same product, taken in another order
+ROUNDING = 256  # allowed difference in epsilons of the run's dtype, for products summed in another order
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class ProductWatch(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         if func is F.linear and not kwargs:
             self.hear(HeardProduct(args[0], args[1], args[2] if len(args) > 2 else None, result))
-        elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: the bias first, the weight turned
+        elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: bias first, weight transposed
             self.hear(HeardProduct(args[1], args[2].T, args[0], result))
         return result
 

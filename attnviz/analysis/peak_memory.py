@@ -10,7 +10,7 @@ METHOD = (
     "every allocation and release in this thread, as torch's CPU allocator reports them to torch.profiler, added up in "
     "order; weights and input, which were there before, are not counted"
 )
-_one_at_a_time = Lock()  # there is one profiler in a process
+_one_at_a_time = Lock()  # a process has only one profiler
 
 
 @dataclass(frozen=True)

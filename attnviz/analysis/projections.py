@@ -133,7 +133,7 @@ class _SiteWatch(Probe):
         if isinstance(found, NotPlain):
             self.found[site] = found
         else:
-            self.found[site] = NotPlain("no linear map joins its heads")  # unless one is recorded
+            self.found[site] = NotPlain("no linear map joins its heads")  # replaced once an output map is recorded
             self._open = _Open(site, call.query.shape[1], found)
         return call
 

@@ -18,7 +18,7 @@ from attnviz.transformer.decoding import likeliest_ids
 from attnviz.transformer.device import is_out_of_memory
 from attnviz.transformer.probe import Probe
 
-MOST_UNCACHED = 128  # tokens, where each of them costs a pass over all before it
+MOST_UNCACHED = 128  # maximum tokens without a cache, where each token runs the whole prefix
 _SLOW = "with this mask earlier positions may see later ones, so each new token needs a pass over all tokens before it"
 
 
@@ -199,7 +199,7 @@ def pad_sentence(model: Model, sentence: Sentence, src: int, tgt: int) -> Senten
     after_src, after_tgt = model.padding(len(sentence.src_text)), model.padding(len(sentence.tgt_text))
     longer = tgt - len(sentence.tgt_in)
     padded = (*sentence.tgt, *(after_tgt,) * longer)
-    # A sentence that was cut has no end to pad after; its last row then outputs a pad.
+    # A truncated sentence has no end token to pad after, so its last row outputs a padding token.
     padded = (*padded, after_tgt) if sentence.cut and longer else padded
     return replace(
         sentence,

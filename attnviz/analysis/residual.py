@@ -21,7 +21,7 @@ from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Probe, Site, Stack
 
-_EPSILONS = (1e-5, 1e-6, 1e-12, 0.0, 1e-8)  # that norms are built with, the usual one first
+_EPSILONS = (1e-5, 1e-6, 1e-12, 0.0, 1e-8)  # usual values in norms, the most common first
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def _norm_between(stream: Tensor, normed: Tensor) -> LastNorm | None:
     allowed = ROUNDING * torch.finfo(torch.float32).eps * max(1.0, float(normed.abs().max()))
     if not nearest <= allowed:
         return None
-    return next(norm for apart, norm in found if apart <= 2 * nearest)  # rounding does not tell small eps apart
+    return next(norm for apart, norm in found if apart <= 2 * nearest)  # small values of eps are equal up to rounding
 
 
 def _line(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -151,9 +151,9 @@ class _StreamWatch(Probe):
     """
 
     stack: Stack
-    layers: list[Tensor] = field(default_factory=list)  # the embedding first
-    made: list[list[Tensor]] = field(default_factory=list)  # by linear maps, layer by layer
-    after: list[HeardProduct] = field(default_factory=list)  # the last layer
+    layers: list[Tensor] = field(default_factory=list)  # outputs of the layers, the embedding first
+    made: list[list[Tensor]] = field(default_factory=list)  # outputs of linear maps in each layer
+    after: list[HeardProduct] = field(default_factory=list)  # linear maps after the last layer
 
     def hear(self, one: HeardProduct) -> None:
         """Record a linear map."""

@@ -15,9 +15,9 @@ from attnviz.transformer.decoding import likeliest_ids
 from attnviz.transformer.probe import Kind
 
 HeadPlace = tuple[Kind, int, int]  # kind, layer and head
-_MOST_BYTES = 12_000_000  # of logits at a time
-_MOST_COPIES, _MOST_TOKENS = 104, 4_000  # of one pass, of all its copies together: hidden states take memory too
-Tell = Callable[[int, int], None]  # how many changed runs are done, and of how many
+_MOST_BYTES = 12_000_000  # maximum bytes of logits at a time
+_MOST_COPIES, _MOST_TOKENS = 104, 4_000  # limits of one pass; hidden states take memory too
+Tell = Callable[[int, int], None]  # (finished runs, all runs)
 
 
 def untold(done: int, total: int) -> None:
@@ -40,7 +40,7 @@ def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -
     rows: list = []
     for change in changes:
         resolved = CheckedInterventions.check((*before, change), model.shapes, model.model_id).resolve(sentences)
-        assert resolved.edits is not None  # there is the change
+        assert resolved.edits is not None  # `change` always gives edits
         rows += resolved.edits.rows
     return Edits(tuple(rows))
 

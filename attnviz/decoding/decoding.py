@@ -41,9 +41,9 @@ MORE = {
     "verdict": "Every difference", "cost": "Cost", "experiment": "The untrained experiment",
     "tables": "Numbers as tables",
 }  # fmt: skip
-DROPOUT = 0.1  # the rate that the switch leaves on: the paper's
+DROPOUT = 0.1  # the dropout rate of the switch, as in the paper
 NO_WRITER = "This model writes no text, so there is no decoding to follow. Heads and Masks show its attention."
-MAX_IDS = 500  # characters of the untrained experiment's ids
+MAX_IDS = 500  # maximum characters of a list of ids
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class DecodingState(PageState):
     dtype: str = choice("float32", DTYPES)
     restart: bool = flag()
     more: str | None = choice(None, MORE)
-    ids_src: str = text("0 1 2 3 4", limit=MAX_IDS)  # of the untrained experiment
+    ids_src: str = text("0 1 2 3 4", limit=MAX_IDS)  # for the untrained experiment
     ids_tgt: str = text("4 3 2 1 0", limit=MAX_IDS)
     ids_seed: int = _ranged_field("ids_seed", 0)
     ids_causal: bool = flag(default=True)
@@ -177,12 +177,13 @@ def run_decoding(
     asked = asked or DecodingInput(trace.src_text or trace.tgt_text, trace.to)
     if isinstance(model, Translator):
         stepping = stepping or copy_in_dtype(model, state.dtype)
-        assert isinstance(stepping, Translator)  # a copy of the model
+        assert isinstance(stepping, Translator)  # a copy of a Translator
         planned = _translator_decoding(model, stepping, asked, trace, state)
     else:
         planned = _checkpoint_decoding(model, asked, trace, state)
     most = len(trace.sentences[0].tgt)
-    passes = Cancellable(lambda _done, _total: work.tell(most, most))  # after the steps, and never stopped
+    # Passes run after the steps, and cannot be stopped.
+    passes = Cancellable(lambda _done, _total: work.tell(most, most))
     run = compare(replace(planned, steps=work.iterate(planned.steps, most)), rows, work=passes)
     if state.way != "teacher" or len(run.made.fed) >= most:
         return run
@@ -222,7 +223,7 @@ def _translator_decoding(
 
 def _plan(model: Translator, asked: DecodingInput, ids: tuple[int, ...], state: DecodingState) -> Plan:
     is_taught = state.way == "teacher"
-    uses_beam = state.choose == "beam" and not is_taught  # a beam chooses for itself
+    uses_beam = state.choose == "beam" and not is_taught  # beam search chooses the tokens itself
     return Plan(
         asked.to,
         teacher=ids if is_taught else None,

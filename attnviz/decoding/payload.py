@@ -23,7 +23,7 @@ from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 
 FORMAT = 1
-BUDGET = 3_000_000  # bytes of maps: above, only the head in view is sent
+BUDGET = 3_000_000  # maximum bytes of maps; above this, only the head in view is sent
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
@@ -163,7 +163,7 @@ def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
 def _step(made: DecodingRecord, inference: Inference, index: int) -> dict[str, Any]:
     chosen, following = made.chosen[index], made.following[index]
     given = inference.teacher[index] if index < len(inference.teacher) else None
-    # After another choice the teacher's token at this place belongs to another sentence.
+    # After a different choice, the teacher's token at this position no longer fits.
     same_prefix = [t.id for t in made.fed[1 : index + 1]] == [t.id for t in inference.teacher[:index]]
     return {
         "input": display_token(made.fed[index]),

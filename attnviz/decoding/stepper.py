@@ -14,7 +14,7 @@ from attnviz.text.display import display, display_token
 from attnviz.text.spans import Span
 from attnviz.tracing.trace import Trace
 
-HYPOTHESES = 6  # of a beam, at each step
+HYPOTHESES = 6  # maximum hypotheses of a beam shown at each step
 
 
 def stepper(
@@ -48,7 +48,7 @@ def is_target(run: Decoded, trace: Trace) -> bool:
 def _training_table(run: Decoded, state: DecodingState) -> Training:
     losses = run.losses
     rows = [
-        {name: value if value == value else None for name, value in row.items()}  # a number that is not one stays empty
+        {name: value if value == value else None for name, value in row.items()}  # NaN becomes None
         for row in losses.rows.to_dict("records")
     ]
     note = ""

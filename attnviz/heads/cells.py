@@ -22,14 +22,16 @@ from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
 
 WEIGHT, NORM, SHARE = "weight", "norm", "share"
-_FEW = 3  # positions: of fewer, the last norm cannot be told
-_AT_ONCE = 500_000  # cells of a kind: of more, a layer is measured when it is looked at
+_FEW = 3  # positions; with fewer, the final norm cannot be identified
+_AT_ONCE = 500_000  # cells of a kind; with more, layers are measured when viewed
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Values of the cells: the `measure`, the maps of each drawn kind with this measure, and why the cells are
-    weights instead.
+    """What the cells of the Heads picture's maps show.
+
+    `measure` is the name of the measure, and `maps` has the maps of each drawn kind with this measure. If the measure
+    is unavailable, the cells are weights, and `why` gives the reason.
     """
 
     measure: str = WEIGHT
@@ -80,7 +82,8 @@ def _required_maps(measure: str, model: Model, trace: Trace) -> _Known | NotPlai
             return found
         if "cross" in model.kinds and not found.encoder_adds_up:
             return NotPlain("its encoder's layers normalise what passes through them")
-        return replace(found, weight=found.weight[:0], bias=found.bias[:0])  # the vocabulary's would be most of it
+        # Drop the vocabulary map, which takes most memory.
+        return replace(found, weight=found.weight[:0], bias=found.bias[:0])
     outputs = output_maps(model, trace)
     lacking = next((found for found in outputs.values() if isinstance(found, NotPlain)), None)
     return lacking or outputs  # type: ignore[return-value]  # none of them is NotPlain

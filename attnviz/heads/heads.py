@@ -25,8 +25,8 @@ from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
-MOST = 2_000_000  # bytes of float32 maps that a page sends
-LONG = 16_000_000  # weights of a kind, of four bytes each: about 330 tokens with twelve layers of twelve heads
+MOST = 2_000_000  # maximum bytes of float32 maps that a page sends
+LONG = 16_000_000  # weights of a kind: about 330 tokens with twelve layers of twelve heads
 
 
 def heads(trace: TraceLike, state: HeadsState | None = None, **how: Any) -> Payload:
@@ -93,7 +93,7 @@ class HeadsPicture:
 
     @cached_property
     def _cells(self) -> Cells:
-        if self.is_covered:  # what is written would tell as much
+        if self.is_covered:  # other measures would give the answer away too
             return Cells()
         maps = self._maps_and_metrics[0]
         return cells(self.model, self.trace, self.state, maps, options=self._options, cached=self.cached)

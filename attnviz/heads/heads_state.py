@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Site = tuple[str, int | str, int | str]
 MAX_PINS = 4
-_MOST_READ = 4 * MAX_PINS  # of a link that pins by the thousand; each wrong one takes a sentence
+_MOST_READ = 4 * MAX_PINS  # pins read from a link; each wrong pin adds a message
 
 
 def _read_pins(text: str, bounds: SiteBounds, default: object, say: Say) -> tuple[Site, ...]:
@@ -28,7 +28,7 @@ def _read_pins(text: str, bounds: SiteBounds, default: object, say: Say) -> tupl
         if kind in bounds.shapes and all(
             at == fields.MEAN or fields.is_index(at, size) for at, size in zip((layer, head), sizes, strict=True)
         ):
-            pins.append((kind, *map(_index, (layer, head))))  # type: ignore[arg-type]  # three
+            pins.append((kind, *map(_index, (layer, head))))  # type: ignore[arg-type]  # three values
         else:
             say("a pin is kind.layer.head, such as cross.2.5", "without that pin", part)
     return tuple(pins[:MAX_PINS])
@@ -95,5 +95,5 @@ def read_heads_state(
     """
     more: dict[str, Any] = {"sort": ("layout", *metrics), "tint": ("none", *metrics), "pins": bounds}
     if start.kind not in bounds.shapes:
-        start = replace(start, kind=next(iter(bounds.shapes)))  # type: ignore[arg-type]  # a trace has kinds alone
+        start = replace(start, kind=next(iter(bounds.shapes)))  # type: ignore[arg-type]  # a trace's kinds are valid
     return fields.read(HeadsState, texts, bounds.by_field() | more, start)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     MeasuredCells: TypeAlias = tuple[str, ShownMaps, str]
 
 THUMBNAIL_SIDE = 64  # longer axes are pooled by their maximum, so that no peak is lost
-STEPS = 65534  # the code above them says that there is no number
+STEPS = 65534  # highest code for a value; the next code means no value
 
 
 def fitted_view(view: dict[str, Any], shown: "ShownMaps") -> dict[str, Any]:
@@ -108,7 +108,7 @@ def heads_payload(
     view, strip = fitted_view(view, shown), packed_strip(strip)
     measure, measured, why = cells or ("weight", {}, "")
     whole = _sent_whole(measured or shown, view, budget)
-    # Of what the browser can make small itself the small maps are not sent, but what it makes them of comes first.
+    # Small maps that the browser can compute are not sent; their exact maps come first in the data.
     own = [] if measured else [kind for kind in whole if _is_small(shown[kind])]
     exact = [_exact_maps(shown[kind], shown[kind], blobs) for kind in own]
     header: dict[str, Any] = {
@@ -184,7 +184,8 @@ def _exact_maps(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
     If all cells that `masked` hides are 0, only the other cells are sent, and `seen` is their number.
     """
     numbers, mask = _float32(maps.all_heads()), masked.mask.numpy()
-    if mask.all() or numbers[~(mask := np.broadcast_to(mask, numbers.shape))].any():  # as they may in a file of weights
+    # In an uploaded file, masked cells may have weight.
+    if mask.all() or numbers[~(mask := np.broadcast_to(mask, numbers.shape))].any():
         return {"kind": maps.kind, "offset": blobs.add(numbers)}
     seen = numbers[mask]
     return {"kind": maps.kind, "offset": blobs.add(seen), "seen": len(seen)}

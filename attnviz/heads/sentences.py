@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
     from attnviz.transformer.probe import Kind
 
-# The sentence along a kind's query and key axis.
+# Which sentence is on a kind's query axis and key axis.
 _AXES: "dict[Kind, tuple[str, str]]" = {
     "encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("target", "source"),
 }  # fmt: skip

@@ -156,7 +156,8 @@ def compared_of(here: Any, there: Any) -> Subject:
     """Show two runs side by side, each given as `(name, model, trace)`. Raises ValueError for any other argument."""
     here, there = _side(here), _side(there)
     trace, silent = here.trace, ("by", "other", "into", "against", "rule")
-    most = (trace.n_layers, trace.n_heads)  # of the kind whose maps are farthest apart, which drawing finds
+    # Bounds for an empty kind, which drawing replaces by the kind that differs most.
+    most = (trace.n_layers, trace.n_heads)
     shapes = {"": most, **SiteBounds.from_trace(trace).shapes}
     bounds = SiteBounds(shapes).by_field()
     draw = partial(compared, here, there)

@@ -30,7 +30,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
-EVERYTHING = 1 << 40  # bytes
+EVERYTHING = 1 << 40  # bytes; no limit
 _PLAIN = MapOptions()
 
 
@@ -44,7 +44,7 @@ def heads_of(
     With the model, heads can be switched off, and cells can show what heads write. `covering` hides what an open
     question asks about; `quadrant` is explained at `HeadsPicture`.
     """
-    cached = make_anew if trace.from_file else host.cached  # maps of own files would fill the room of all visitors
+    cached = make_anew if trace.from_file else host.cached  # uploaded maps would fill the shared cache
     shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
     start = HeadsState(trace.kinds[-1], off=tuple(sorted(heads_off(trace.interventions, shapes))))
 
@@ -186,5 +186,5 @@ def _run(trace: TraceLike, start: HeadsState, state: HeadsState, model: Model | 
         return trace
     if model is None or not isinstance(trace, Trace):
         raise ValueError("off=… cannot be shown: give the model that made the trace, model=…, to run it again.")
-    off = [Head(*site) for site in state.off]  # type: ignore[arg-type]  # checked by the run
+    off = [Head(*site) for site in state.off]  # type: ignore[arg-type]  # checked by rerun
     return model.rerun(replace(trace, interventions=switch_heads_off(trace.interventions, model.shapes, off)))

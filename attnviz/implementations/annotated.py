@@ -24,10 +24,10 @@ class AnnotatedAttention(nn.Module):
             mask = mask.unsqueeze(1)  # one mask for all heads
         query, key, value = (
             project(x).view(len(x), x.size(1), self.n_heads, -1).transpose(1, 2)
-            # Four maps, three inputs: zip stops at the shorter, and the fourth map waits for the last line.
+            # Four maps and three inputs: zip stops after three, and the last line uses the fourth map.
             for project, x in zip(self.linears, (input_, memory, memory), strict=False)
         )
-        query, key = self.scoring.transform(query, key)  # as they are, unless the model normalises or rotates them
+        query, key = self.scoring.transform(query, key)  # unchanged, unless the model normalises or rotates them
         scores = self.scoring.add_bias(query @ key.transpose(-2, -1) / math.sqrt(query.size(-1)))
         if mask is not None:
             scores = scores.masked_fill(~mask, -1e9)

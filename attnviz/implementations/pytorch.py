@@ -41,7 +41,7 @@ class TorchModuleAttention:
     def __call__(self, input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Compute output and weights, with shapes as in `Attention`."""
         hidden = None
-        if mask is not None:  # one mask a batch item and head, in this order
+        if mask is not None:  # one mask per batch item and head, in this order
             hidden = ~mask.expand(len(input_), input_.shape[1], memory.shape[1])
             hidden = hidden.repeat_interleave(self.module.num_heads, dim=0)
         query, key = self.project(input_, memory) if self.is_transformed else (input_, memory)

@@ -51,7 +51,7 @@ class Rotation:
         positions.
         """
         length = x.shape[length_at] if length is None else length
-        across = x.dim() - 1 - length_at % x.dim()  # axes behind the length
+        across = x.dim() - 1 - length_at % x.dim()  # dimensions after the length
         angles = self.angles(length).view(length, *(1,) * (across - 1), self.size)
         turned, rest = x[..., : self.size], x[..., self.size :]
         turned = (turned * angles.cos() + self.partner(turned) * angles.sin()) * self.factor

@@ -54,7 +54,7 @@ class SequenceFirstAttention(nn.Module):
         if mask is not None:
             allowed = self.prepare_mask(mask, len(input_), len(memory), input_.shape[1])
             scores = scores.masked_fill(~allowed, -math.inf)
-        attn = scores.softmax(dim=1)  # dim 1 is the key axis here, and only here
+        attn = scores.softmax(dim=1)  # dim 1 is the key dimension in this layout
         context = torch.einsum("ijbh,jbhd->ibhd", attn, value)
         return self.output(context.flatten(start_dim=2)), attn
 

@@ -20,7 +20,7 @@ class SingleAttention:
     b_K: Tensor  # noqa: N815 - beside the paper's W_K
     W_V: Tensor
     b_V: Tensor  # noqa: N815 - beside the paper's W_V
-    scoring: Scoring = PLAIN  # of a model that normalises or rotates queries and keys
+    scoring: Scoring = PLAIN  # norms and rotation of queries and keys, if the model has them
 
     @classmethod
     def from_site(cls, weights: SiteWeights, head: int) -> "SingleAttention":
@@ -48,7 +48,7 @@ class SingleAttention:
         return attn @ value, attn
 
     def _add_bias(self, scores: Tensor) -> Tensor:
-        return self.scoring.add_bias(scores.unsqueeze(1)).squeeze(1)  # the one head has no axis
+        return self.scoring.add_bias(scores.unsqueeze(1)).squeeze(1)  # a single head has no head dimension
 
 
 class SumOfSingles:

@@ -79,7 +79,7 @@ class Way:
     def source(self) -> str:
         """Return the source code of the implementation."""
         source = "\n\n".join(inspect.getsource(part).rstrip() for part in self.shown)
-        return re.sub(r"  # noqa:.*", "", source)  # notes for the linter
+        return re.sub(r"  # noqa:.*", "", source)  # linter directives
 
     def slice_of(self, role: str, head: int, weights: SiteWeights) -> str:
         """Return the expression for a head's matrix in a role ("Q", "K", "V", "O"), with indices filled in.

@@ -9,8 +9,8 @@ from typing import Any
 from attnviz.kit.fields import Shape, specs_of
 from attnviz.kit.wire import Payload
 
-MOST_TEXT = 1 << 20  # characters: a large painted mask, as text
-MOST_PARTS = 4096  # heads of a list
+MOST_TEXT = 1 << 20  # maximum characters, enough for a large painted mask
+MOST_PARTS = 4096  # maximum length of a list, such as of heads
 
 
 def to_view(state: Any) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _is_plain(value: Any, *, depth: int) -> bool:
     if isinstance(value, str):
         return len(value) <= MOST_TEXT and value.isprintable()
     if isinstance(value, int | float):
-        return abs(value) < 1 << 53  # as far as a browser counts
+        return abs(value) < 1 << 53  # largest exact integer in JavaScript
     if isinstance(value, Sequence):
         return depth > 0 and len(value) <= MOST_PARTS and all(_is_plain(part, depth=depth - 1) for part in value)
     return value is None

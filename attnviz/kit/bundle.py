@@ -22,7 +22,7 @@ from attnviz.kit.glossary import definitions, read_terms
 
 PACKAGE = Path(__file__).parents[1]
 _PAGE = ".widget.html"
-# What scripts of other packages import from "attnviz".
+# The module that scripts of other packages import as "attnviz".
 KIT = PACKAGE / "kit" / "js" / "base" / "drawn_picture.js"
 _KIT_STYLES = (
     *(PACKAGE / "kit" / "css" / f"{name}.css" for name in ("frame", "buttons", "controls", "definitions", "present")),
@@ -121,7 +121,7 @@ def _terms_of(place: str | Path) -> Mapping[str, str]:
 @cache
 def file_page() -> str:
     """Return the HTML file for pictures, with the placeholders `{{title}}`, `{{content}}` and `{{widgets}}`."""
-    # What follows `</` could end the script, and what follows `<!--` hide its end.
+    # `</` could end the script element, and `<!--` could hide its end.
     boot = join_modules(PACKAGE / "kit" / "js" / "hosts" / "file.js").replace("</", "<\\/").replace("<!--", "<\\!--")
     parts = {"style": _read(PACKAGE / "kit" / "file" / "file.css"), "boot": boot}
     return _PLACE.sub(lambda found: parts.get(found[1], found[0]), _read(PACKAGE / "kit" / "file" / "page.html"))

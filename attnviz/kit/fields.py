@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
-MEAN = "mean"  # of all layers or heads
+MEAN = "mean"  # mean over all layers or heads
 State = TypeVar("State")
 # say(allowed, used, part=""): what a text, or a part of it, may be, and what is shown instead; or say(sentence=…).
 Say = Callable[..., None]
@@ -96,7 +96,7 @@ def or_mean(default: int | str = 0, *, of: str, name: str = "") -> Any:
 
 def _index(of: str, *, knows_mean: bool) -> Read:
     def read(text: str, count: int, default: Any, say: Say) -> Any:
-        if text == MEAN:  # another page knows it: no news where it means nothing
+        if text == MEAN:  # valid on another page, so there is no message
             return MEAN if knows_mean else min(default, count - 1)
         if is_index(text, count):
             return int(text)
@@ -125,7 +125,7 @@ def number(default: float, low: float, high: float, *, name: str = "") -> Any:
 
     def read(text: str, bound: Any, default: Any, say: Say) -> Any:
         value = _number(text)
-        if low <= value <= high:  # which not-a-number is not
+        if low <= value <= high:  # False for NaN
             return kind(value)
         say(f"it is a number from {low:g} to {high:g}", f"{default:g}")
         return default

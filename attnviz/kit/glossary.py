@@ -13,7 +13,7 @@ from pathlib import Path
 from attnviz.places import ASSETS
 
 FOLDER = ASSETS / "terms"
-FILES = {  # page -> the file of its terms; all pages have shared.md, and the frame's around them
+FILES = {  # page -> file of its terms; all pages also have shared.md and the frame's terms
     "Heads": "heads.md",
     "Masks": "masks.md",
     "Decoding": "decoding.md",
@@ -61,7 +61,7 @@ class TermFile:
     words: Mapping[TryPlace, tuple[str, ...]]
 
 
-_added: dict[str, dict[str, Term]] = {}  # page -> terms of pictures of other packages, by name
+_added: dict[str, dict[str, Term]] = {}  # page -> terms from pictures of other packages, by name
 
 
 def definition(term: str) -> str:

@@ -84,17 +84,17 @@ class Picture:
 
     Args:
         name: by which Python, links and files refer to the picture: lower-case letters, digits and underscores.
-        title: of its tab.
+        title: title of the tab.
         state: the class that declares the picture's choices.
         payload: for a picture of one trace: function of the trace and the state that returns the data to draw.
             It returns a dictionary of arrays and JSON values. It raises ValueError, with one sentence, for a trace
             that cannot be drawn.
         subject_of: instead of `payload`: function of the arguments of `of` that returns a `Subject`.
-        script: the script that draws it; a path without a folder is beside the file that has `payload`. Left out, the
-            widget of attnviz that `widget` names.
+        script: the script that draws the picture; a path without a folder is relative to the file of `payload`. By
+            default, the widget of attnviz that `widget` names draws the picture.
         style: a style sheet for the script.
-        terms: pages of the app whose glossary explains the words on its controls, or a file of terms of its own.
-        page: the page that has its tab, "" for none.
+        terms: pages of the app whose glossary explains the words on the controls, or a file of terms.
+        page: the page with the picture's tab, "" for none.
         tab: the tab's name in addresses, if it is not `name`.
         rules: how the tab shares choices with the page's other tabs.
         needs_whole_trace: function of the address parameters: does the picture need logits and hidden states?
@@ -148,7 +148,7 @@ class Picture:
         """The function that reads the arguments of `of`, and returns a `Subject`."""
         if self.subject_of is not None:
             return _resolve(self.subject_of)
-        from attnviz.kit.subject import subject_of_trace  # imports torch, which a page's tabs do without
+        from attnviz.kit.subject import subject_of_trace  # imported here because it imports torch
 
         return partial(subject_of_trace, self.name, self.title, self.state_type, _resolve(self.payload))
 

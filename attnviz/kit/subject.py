@@ -97,7 +97,7 @@ def _text(spec: Spec, value: Any) -> str:
     """Return a value as the text in a link. A value that the field cannot have becomes a text that `read` refuses."""
     if isinstance(value, str):
         return value
-    value = value.item() if hasattr(value, "item") else value  # a number of NumPy's or PyTorch's
+    value = value.item() if hasattr(value, "item") else value  # a NumPy or PyTorch scalar
     return spec.write(value) if is_of(to_list(value), spec.shape) else str(value)
 
 

@@ -24,7 +24,7 @@ class Payload(NamedTuple):
 
     def pack(self) -> bytes:
         """Encode the payload as bytes; the inverse of `unpack`."""
-        # A lone surrogate cannot be encoded as UTF-8, so that everything outside ASCII that is one stays escaped.
+        # Lone surrogates cannot be encoded as UTF-8, so they stay escaped.
         text = json.dumps(self.header, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         encoded = text.encode("utf-8", "backslashreplace")
         return struct.pack("<I", len(encoded)) + encoded + bytes(-(4 + len(encoded)) % 4) + self.blobs

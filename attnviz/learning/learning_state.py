@@ -22,8 +22,8 @@ from attnviz.toys.tasks.catalogue import TASKS
 
 ALONE = "none"  # no second run
 PLAIN = "plain"  # a run without switches
-OPEN = "open"  # begun without a guess
-# Where a recording comes from: the experiments, the list, a file of the visitor's own.
+OPEN = "open"  # started without a guess
+# Source of a recording: the experiments, the shipped translator, or an uploaded file.
 EXPERIMENTS, TRANSLATOR, FILE = "experiments", "translator", "file"
 MOST_SENTENCES = 8
 MOST_LINE, MOST_PARTS, MOST_SEED = 400, 8, 100_000

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attnviz.toys.experiment import Experiment
 
-# What can be guessed, and how many of the held-out lines that is.
+# Possible guesses, and their share of correct held-out lines.
 GUESSES = {"yes": "Yes, almost all lines", "some": "Some lines", "no": "No, almost none"}
 _SAID = {"yes": "it will", "some": "some lines", "no": "it won’t"}
 _DID = {

@@ -30,7 +30,7 @@ from attnviz.transformer.probe import AttentionCall, Kind, Site
 
 SCOPES = ("head", "layer", "kind")
 MAX_SECOND = 200
-LEAST_FILL, MOST_FILL = -40.0, 10.0  # a finite number in masked cells
+LEAST_FILL, MOST_FILL = -40.0, 10.0  # range of a finite fill value
 CROSS_CAUSAL = (
     "A causal mask makes no sense between two sentences. The whole source is there before the first target token is "
     "written, and position 3 of one has nothing to do with position 3 of the other. The picture shows what tril would "
@@ -95,7 +95,7 @@ def view_of(params: Mapping[str, str], bounds: SiteBounds) -> tuple[MasksState, 
     """Parse the state from address parameters, and return it with a message for each invalid one."""
     first = "decoder_self" if "decoder_self" in bounds.shapes else next(iter(bounds.shapes))
     view, problems = fields.read(MasksState, params, bounds.by_field(), MasksState(kind=first))  # type: ignore[arg-type]
-    if view.kind == "decoder_self" and not params.get("masks"):  # as every decoder is masked
+    if view.kind == "decoder_self" and not params.get("masks"):  # decoders are causally masked by default
         view = replace(view, rules=(("causal", ()),))
     return view if view.second.strip() else replace(view, item=0), problems
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Bool
 
-MAX_SIDE = 2048  # longer than any text that is taken
+MAX_SIDE = 2048  # longer than any accepted text
 
 
 class PaintingError(ValueError):

@@ -14,7 +14,7 @@ class Cut(NamedTuple):
     end: int
 
 
-# Each begins where a run of its signs does, so that a text of signs alone is read once.
+# Possessive quantifiers, so that a long run of such characters is scanned only once.
 _SENTENCE_END = re.compile(r"(?:(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？]++[」』”’]*+|\n)\s*+")
 _NO_END = re.compile(r"(?:^|[\s(])(?:\d{1,3}|\w|[Mm]rs?|Dr|St|vs|etc|e\.g|i\.e|No|Fig)\.$")
 _WORDS = r"(?:passage|document|doc|source|text|context|chunk|excerpt)"

@@ -204,7 +204,7 @@ def _to_tokens(cuts: Sequence[Cut], begin: int, spanned: SpannedText, region: Sp
         letter = _first_letter(spanned.tokens[position], spanned.text)
         index = -1 if letter is None else bisect_right(starts, letter - begin) - 1
         if letter is not None and index >= 0 and letter - begin < cuts[index].end:
-            reached = max(reached, index)  # pieces of one sign, and texts that run backwards, share a place
+            reached = max(reached, index)  # keeps positions in order for one-letter pieces and tokens out of order
             held.setdefault(reached, []).append(position)
     return [Span(cuts[index].name, at[0], at[-1] + 1, region.role) for index, at in held.items()]
 

@@ -27,7 +27,7 @@ from attnviz.transformer.probe import Site
 NO_DECODER = "Spans needs a decoder's text, and this model has none. Open a model that writes."
 NO_MODEL = "The model that made the trace is not given (model=…)."
 CONTINUED = "Spans needs all rows of the text; this trace has the newest ones only. Trace the whole text."
-MOST = 8_000_000  # shares that are sent to a browser: 32 MB
+MOST = 8_000_000  # maximum number of shares to send, 32 MB
 _HIDDEN: dict[str, HiddenFrom] = {"answer": "answer", "later": "all later rows"}
 
 
@@ -165,7 +165,7 @@ def _missing_reason(trace: TraceLike, model: Model | None) -> str:
 
 def _output_maps(model: Model | None, trace: TraceLike, cached: Cache) -> list[OutputMap] | str:
     """Return `W_o` of each layer, or a sentence that says why it is unknown."""
-    assert model is not None  # `_missing_reason` says so
+    assert model is not None  # checked by `_missing_reason`
     assert isinstance(trace, Trace)
     try:
         known = known_maps(NORM, model, trace, cached)

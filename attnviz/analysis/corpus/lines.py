@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from attnviz.text.limits import MAX_CHARACTERS, TextError
 
 MOST_LINES = 1_000
-_SHOWN = 40  # characters of a line that a message quotes
+_SHOWN = 40  # maximum characters of a line quoted in a message
 _UNUSABLE = ("Cc", "Cs", "Co", "Cn")  # control characters, lone surrogates, private and unassigned ones
 
 

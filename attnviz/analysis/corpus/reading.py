@@ -14,7 +14,7 @@ from attnviz.text.limits import TextError, cuts_are_shown
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 
-BATCH_TOKENS = 512  # of a batch, padding included: what it records stays below some ten megabytes
+BATCH_TOKENS = 512  # tokens of a batch including padding, so that a recording stays below about 10 MB
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
     how |= {"tgt_text": line.target} if line.target else {}
     how |= {"new_tokens": 0} if asked.is_prompt else {}
     try:
-        with cuts_are_shown():  # as a refusal, below
+        with cuts_are_shown():  # a truncated line is refused below
             trace = model.trace(line.text, **how)
     except TextError as error:
         if to and to not in model.languages and asked.has_language:

@@ -4,7 +4,7 @@ from attnviz.analysis.corpus.lines import CorpusLine, lines_of
 from attnviz.places import ASSETS
 
 FOLDER = ASSETS / "sentences"
-_ANY = "fr"  # whose English sentences a model of another language is given
+_ANY = "fr"  # its English sentences are used for models of other languages
 
 
 def languages() -> tuple[str, ...]:

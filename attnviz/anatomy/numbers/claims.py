@@ -105,7 +105,7 @@ def loops(inputs: SiteInputs, *, repeats: int = 7) -> Loops:
         for batch in range(query.shape[0]):
             for head in range(query.shape[1]):
                 scores = each[head].add_bias(query[batch, head] @ key[batch, head].T / math.sqrt(query.shape[-1]))
-                scores = scores.squeeze(0) if scores.dim() > 2 else scores  # a bias has an axis of heads
+                scores = scores.squeeze(0) if scores.dim() > 2 else scores  # a bias adds a head dimension
                 own = None if mask is None else mask[batch, head]
                 out[batch, head] = masked_softmax(scores, own) @ value[batch, head]
         return out
@@ -155,7 +155,7 @@ def scaling(*sites: SiteInputs) -> Scaling:
 def _own_scaling(inputs: SiteInputs) -> Scaling:
     query, key, _ = query_key_value(inputs)
     weights = inputs.weights
-    plain = query / (weights.scale * math.sqrt(weights.d_k))  # a scale of the model's own is in the query already
+    plain = query / (weights.scale * math.sqrt(weights.d_k))  # the query already includes the model's scale
     return _scaling(plain, key, inputs.cells, scale=_compared_scale(weights), scoring=weights.scoring)
 
 

@@ -55,7 +55,7 @@ class Registered:
 
     in_module_list: int
     in_list: int
-    saved: int  # entries of `state_dict` with the list
+    saved: int  # entries of `state_dict` if the maps are in a list
 
 
 class _FourMaps(nn.Module):

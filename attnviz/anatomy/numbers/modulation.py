@@ -70,6 +70,6 @@ def modulation(
     scores = scoring.add_bias(query @ key.mT / math.sqrt(weights.d_k)).squeeze(0)
     own = masked_softmax(scores, mask)
     sums = (scores if mask is None else scores.masked_fill(~mask, 0)).sum(dim=-1)
-    # The singular values of a tall matrix times a wide one, from two small triangles instead of the whole form.
+    # Singular values of W_Q W_Kᵀ, computed from the small triangular factors of both matrices.
     triangle = torch.linalg.qr(W_Q)[1] @ torch.linalg.qr(W_K)[1].T
     return Modulation(plain, own, W_Q @ W_K.T, torch.linalg.svdvals(triangle), sums)

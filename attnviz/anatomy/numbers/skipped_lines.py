@@ -23,7 +23,7 @@ class Skip:
     instead: str
     steps: AttentionSteps
     why: str
-    of_scale: bool = False  # of the line that divides by √d_k, which some models have not
+    of_scale: bool = False  # changes the line that divides by √d_k, which some models lack
 
 
 def _no_contiguous(context: Tensor) -> Tensor:
@@ -163,7 +163,7 @@ def tensor_before_line(name: str, inputs: SiteInputs) -> Given:
 
     def keep(*arguments: object) -> Tensor:
         named = {
-            # The stepped attention hands a mask over with an axis for the heads; the line that is tried makes its own.
+            # The stepped attention passes a mask with a head dimension, which the changed line adds itself.
             of: tensor.squeeze(1) if of == "mask" else tensor
             for of, tensor in zip(signature(changed).parameters, arguments, strict=True)
             if isinstance(tensor, Tensor)

@@ -78,7 +78,7 @@ def _rotation_code(name: str, rotation: Rotation, walk: Walk) -> str:
 
 def _rotation_why(step: WalkStep, walk: Walk) -> str:
     rotation, d_k = walk.weights.scoring.rotation, walk.weights.d_k
-    assert rotation is not None  # asked before
+    assert rotation is not None  # checked by the caller
     every = "a head's numbers" if rotation.size == d_k else f"the first {rotation.size} of a head's {d_k} numbers"
     turning = rotation.frequencies.abs()
     return _ROTATION.format(

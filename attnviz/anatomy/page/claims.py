@@ -23,8 +23,8 @@ from attnviz.kit.views.code_tables import number_rows, small_table
 from attnviz.kit.views.panels import Panel, panels_figure, panels_table
 
 MEASURES = {"peak": "peak", "in memory when W_o starts": "alive", "peak after that": "late"}
-SHORTER = 128  # tokens at which scores are compared: additive ones need d_k times the memory
-LENGTH = 256  # tokens at which memory is measured: long enough for the scores to matter
+SHORTER = 128  # tokens for comparing scores, because additive scores need d_k times the memory
+LENGTH = 256  # tokens for measuring memory, long enough for the scores to matter
 
 
 def claims(bench: SiteExperiment, view: AnatomyState) -> None:

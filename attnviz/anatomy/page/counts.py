@@ -89,7 +89,7 @@ def _own_size(bench: SiteExperiment) -> str:
 def _target(bench: SiteExperiment) -> None:
     try:
         shifts = [target_shift(bench.batch, item) for item in range(2)]
-    except ValueError as error:  # a model of one text
+    except ValueError as error:  # a model without a target
         st.caption(str(error))
         return
     with st.container(border=True):

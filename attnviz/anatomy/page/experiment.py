@@ -33,7 +33,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
 
-SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence: the second, if the typed one is short
+SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence, for a long and for a short typed one
 SHORT, MAX_SECOND = 6, 200
 _WATCHED = "The quick brown fox jumps over the lazy dog."
 
@@ -73,7 +73,7 @@ def view_of(view: type[ThisView], trace: Trace) -> ThisView:
     start, texts = view(kind=trace.kinds[0], second=_default_second(trace)), persistent.texts()
     there = {"kind": trace.kinds, "layer": trace.n_layers, "head": trace.n_heads}
     kind = read(view, texts, there, start)[0].kind
-    there |= dict(zip(("layer", "head"), trace.shape(kind), strict=True))  # a decoder may have others than its encoder
+    there |= dict(zip(("layer", "head"), trace.shape(kind), strict=True))  # decoder and encoder may differ in size
     found, problems = read(view, texts, there, start)
     layout.note(*persistent.linked_problems(problems))
     return found
@@ -158,7 +158,7 @@ def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExpe
     model = traces.model(request.entry.name)
     second, batch = _pairs.get(key, read=lambda *_: _pair(model, view.second, trace))
     made = SiteExperiment(request, trace, second, batch, view)
-    weights = made.inputs.weights  # raises before anything is drawn if the site cannot be taken apart
+    weights = made.inputs.weights  # raises before anything is drawn if the site is unsupported
     if weights.n_groups < weights.n_heads:
         layout.note(SHARED.format(groups=weights.n_groups, heads=weights.n_heads))
     captions.set_caption(trace, request.entry, site=f"{made.name} H{view.head}")
@@ -169,7 +169,7 @@ def site(trace: Trace, view: SiteState) -> None:
     """Draw the controls for kind, layer, head and second sentence, side by side."""
     layers, heads = map(range, trace.shape(view.kind))
     with st.container(key="site"):
-        wide = 5 if trace.own_numbers(view.kind) else 0  # room for the model's own number behind a layer's
+        wide = 5 if trace.own_numbers(view.kind) else 0  # space for the layer's index in the model
         columns = st.columns([26 - wide, 10 + wide, 10, 54], gap="small")
     with columns[0]:
         widgets.select("kind", "Site", trace.kinds, view.kind, _kind_name, means=explain_terms("Site"))

@@ -21,9 +21,9 @@ from attnviz.text.display import display, display_token
 from attnviz.text.spans import Span
 from attnviz.transformer.probe import Kind
 
-ALL = 1_500_000  # bytes of maps that a page sends at once
-MOST_NAME = 120  # characters that a run is called by
-MOST_TEXT = 4_000  # characters of a text that are sent
+ALL = 1_500_000  # maximum bytes of maps that a page sends at once
+MOST_NAME = 120  # maximum characters of a run's name
+MOST_TEXT = 4_000  # maximum characters of a text
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from attnviz.causes.corpus.numbers.orders import PruningOrder
     from attnviz.models.protocol import Model
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # must be set before torch is imported
 
 
 def main(arguments: list[str] | None = None) -> int:

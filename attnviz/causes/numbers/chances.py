@@ -72,7 +72,8 @@ def compared_tokens(model: Model, trace: Trace) -> AskedTokens:
         raise ValueError(f"{model.name} has no output over a vocabulary, so there are no probabilities to compare.")
     sentence = trace.sentences[0]
     if "decoder_self" in trace.kinds:
-        rows = [row for row, token in enumerate(sentence.tgt_out) if token.id >= 0]  # one that was cut puts out none
+        # The last row of a truncated text has no output.
+        rows = [row for row, token in enumerate(sentence.tgt_out) if token.id >= 0]
         found = AskedTokens(
             tuple(rows), tuple(sentence.tgt_out[row] for row in rows), "target" if sentence.src else "text"
         )
@@ -84,7 +85,7 @@ def compared_tokens(model: Model, trace: Trace) -> AskedTokens:
 
 
 def _ask_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTokens:
-    assert trace.logits is not None  # the caller looked
+    assert trace.logits is not None  # the caller has checked
     if masked := [row for row, token in enumerate(tokens) if token.text in _MASKS or token.piece in _MASKS]:
         best = trace.logits[0, masked].argmax(dim=-1).tolist()
         said = tuple(replace(model.decode_ids([id_])[1][0], segment=0) for id_ in best)

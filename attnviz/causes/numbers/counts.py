@@ -140,7 +140,7 @@ def _leads(model: Translator, corpus: ReadCorpus, do: str) -> Iterator[float]:
     other = {ids[one]: ids[form] for forms in _ARTICLES for one, form in (forms, forms[::-1])}
     for batch in corpus.batches(model):
         logits = model.rerun(replace(batch.trace, interventions=tuple(_interventions(do)))).logits
-        assert logits is not None  # the lines have targets
+        assert logits is not None  # every line has a target
         for place, item in enumerate(batch.items):
             for row, token in enumerate(corpus.sentences[item].tgt_out):
                 if token.id in other:

@@ -9,7 +9,7 @@ from torch import Tensor
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
-Pairs = Sequence[tuple[int, int]]  # paired positions, here and there
+Pairs = Sequence[tuple[int, int]]  # paired positions in the two runs
 
 
 def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:

@@ -71,7 +71,7 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = un
     the number of heads done. Raise ValueError if the trace has no logits, or if no token can be compared.
     """
     asked = compared_tokens(model, trace)
-    assert trace.logits is not None  # it was asked of
+    assert trace.logits is not None  # `compared_tokens` has checked
     places = head_places(model)
     edits = rows_of_edits(
         model,

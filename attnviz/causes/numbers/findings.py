@@ -13,10 +13,10 @@ from attnviz.text.tokens import Token
 if TYPE_CHECKING:
     from attnviz.causes.corpus.numbers.change_counts import ChangeCount
 
-USUAL = 2.0  # spreads: within them a head does no more than it usually does
-DECISIVE = math.log(2)  # nats a token: the mean token is half as likely without the head
-MOST_DECIMALS = 6  # two numbers that are nearer to each other are printed as one
-HAIR = 0.2  # nats: the runner-up has four fifths of the first one's probability, or more
+USUAL = 2.0  # standard deviations within which an effect is usual
+DECISIVE = math.log(2)  # nats per token: the mean token is half as likely without the head
+MOST_DECIMALS = 6  # numbers that differ less are printed as equal
+HAIR = 0.2  # nats: the runner-up has at least 80 % of the first token's probability
 _SHORT = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "cross"}
 
 
@@ -82,7 +82,7 @@ def text_findings(
         return ()
     one, other = written
     at = next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a.id != b.id), None)
-    row = None if at is None else at - 1  # the row that puts out token `at`
+    row = None if at is None else at - 1  # the row that outputs token `at`
     if at is None or row not in before.asked.rows or one[at].id != before.asked.tokens[before.asked.rows.index(row)].id:
         return ()
     place = before.asked.rows.index(row)

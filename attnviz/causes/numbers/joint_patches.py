@@ -77,7 +77,7 @@ def patch_jointly(
     """
     asked, into = Measurement.check(metric, control), pair.changed
     patches = tuple(cell.patch(pair.clean) for cell in cells)
-    # A pass of its own, no row of a batch: all of cross-attention's context then gives the donor's answer to the bit.
+    # A separate pass and not a batch row, so that patching all cross-attention gives exactly the donor's answer.
     patched = model.rerun(replace(into, interventions=(*into.interventions, *patches)))
     found = asked.values(_row(patched, metric.step))
     restored = Restored(
@@ -87,5 +87,5 @@ def patch_jointly(
 
 
 def _row(trace: Trace, row: int) -> Tensor:
-    assert trace.logits is not None  # the pair's have logits
+    assert trace.logits is not None  # runs of a pair have logits
     return trace.logits[:1, row : row + 1].float()

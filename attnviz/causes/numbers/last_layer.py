@@ -78,7 +78,7 @@ class LastLayer:
         """
         nth = next(at for at, one in enumerate(self.sublayers) if one.site == site)
         output = self.sublayers[nth].output
-        assert output is not None  # it is a site
+        assert output is not None  # attention sublayers have an output map
         weights = explained_weights(trace, site)[:, asked.row]
         value = trace.call(site.kind, site.layer).value[0].cpu().double()
         given = weights.unsqueeze(-1) * (value @ output.weight.double())
@@ -197,7 +197,7 @@ class _HeardNorm:
 
     @property
     def norm(self) -> LastNorm:
-        assert self.gain is not None  # `is_usable`
+        assert self.gain is not None  # checked by `is_usable`
         gain = self.gain.cpu().double()
         bias = gain.new_zeros(len(gain)) if self.bias is None else self.bias.cpu().double()
         return LastNorm(gain, bias, self.eps, is_centred=True)

@@ -104,7 +104,7 @@ def encoder_lens(
     for layer in work.part(0, len(layers), "encoder").iterate(layers, len(layers)):
         edit = _replace_last(trace, "encoder", layer, layers[-1])
         memory = model.rerun(trace, Edits(((edit,),))).memory
-        assert memory is not None  # an encoder-decoder has one
+        assert memory is not None  # an encoder-decoder model has a memory
         found.append(_read((memory[0].float().cpu() @ weight.float().T).unsqueeze(0), ids, count))
     return _join_layers(found)
 

@@ -9,8 +9,8 @@ from attnviz.causes.numbers.patching import PatchedHeads, PatchedStream, Restore
 from attnviz.models.protocol import Model
 from attnviz.transformer.probe import Stack
 
-_TOKENS = 8_000  # that are run again for one matrix of positions; about a second on the shipped model
-_PARAMETERS = 12e6  # of that model: a larger one has fewer cells run
+_TOKENS = 8_000  # tokens run for one matrix of positions; about a second with the shipped model
+_PARAMETERS = 12e6  # parameters of the shipped model; for a larger model fewer cells are run
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,5 +57,5 @@ def matrices(
 
 def _row(pair: Pair, metric: LogitDifference):
     logits = pair.changed.logits
-    assert logits is not None  # a pair has them
+    assert logits is not None  # runs of a pair have logits
     return logits[:1, metric.step : metric.step + 1].float()

@@ -17,7 +17,7 @@ from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.trace import Trace
 
-_LIKELY = 10  # tokens of each run that a control pair is looked for among
+_LIKELY = 10  # number of tokens from which the control pair is chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class Pair:
 
     def _logits(self, side: int, row: int) -> Tensor:
         logits = (self.clean, self.changed)[side].logits
-        assert logits is not None  # `pair_of` saw to it
+        assert logits is not None  # checked by `pair_of`
         return logits[0, row if side == 0 else self.rows[row]].float().cpu()
 
 
@@ -118,7 +118,7 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
             raise ValueError("This trace was recorded without hidden states, so its layers cannot be patched.")
     here, there = clean.sentences[0], other.sentences[0]
     if here.src and there.src:
-        align_tokens(there.src, here.src)  # what cannot be aligned is said before anything runs
+        align_tokens(there.src, here.src)  # raises an error before anything is run
     if "cross" not in model.kinds:
         texts = [sentence.src or sentence.tgt_in for sentence in (here, there)]
         return Pair(clean, other, dict(align_tokens(*texts).pairs))

@@ -23,7 +23,7 @@ from attnviz.tracing.causes.making import patch
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Stack
 
-LEAST = 0.1  # of |clean − changed|, in logits: below it shares are noise and are not drawn
+LEAST = 0.1  # least |clean − changed| in logits; below it, shares are noise and are not drawn
 
 
 @dataclass(frozen=True)

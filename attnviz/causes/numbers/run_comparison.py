@@ -19,7 +19,7 @@ from attnviz.maps.selection import labels, select
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 
-Place = tuple[int | None, int | None]  # a position here and its partner there; None for none
+Place = tuple[int | None, int | None]  # positions in the two runs; None without a partner
 Union = tuple[Place, ...]
 
 

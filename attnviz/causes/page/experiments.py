@@ -15,7 +15,7 @@ from attnviz.kit.glossary import definition
 from attnviz.models.catalogue import DEFAULT
 
 _KEY = "ready-experiment"
-# What another experiment, or a patch, has left in the address.
+# Parameters of a previous experiment or patch, to be cleared.
 _FRESH = dict.fromkeys(("tgt", "do", "changed", "put", "step", "a", "b", "c", "d", "way"))
 OTHER_WEIGHTS = "These results were counted with other weights ({}). Count again."
 
@@ -35,11 +35,11 @@ def menu() -> None:
 def panel(request: Request) -> None:
     """Draw the panel of the experiment that the address names, if any."""
     name = persistent.text("experiment")
-    if name not in {one.name for one in ready_experiments()}:  # the tab says so
+    if name not in {one.name for one in ready_experiments()}:  # an unknown name is reported by the tab
         return
     one = experiment(name)
     asked = f"“{literal(one.typed_sentence)}”: “{literal(one.before)}” becomes “**{literal(one.after)}**”"
-    # Folded to its line: what can be switched stays in sight.
+    # Closed at first, so that the switches stay visible.
     with st.expander(f"**{literal(one.title)}.** {asked}", key="ready-experiment-panel"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Set up again", key="ready-again", on_click=_set_up, args=(name,))
@@ -73,7 +73,7 @@ def _draw_count(request: Request, one: ReadyExperiment) -> None:
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _count(weights: str, name: str, _model) -> Numbers:
-    from attnviz.causes.numbers.counts import count  # has torch
+    from attnviz.causes.numbers.counts import count  # imports torch
 
     return count(name, _model)
 

@@ -85,7 +85,7 @@ def _pair(request: Request, loaded: "Model", view: PatchState) -> "Pair":
     """Run both sentences. Raise ValueError with a message of one sentence."""
     from attnviz.causes.numbers.pair import pair_of
 
-    plain = replace(request, new=0)  # a prompt's answer is what comes next; no continuation is compared
+    plain = replace(request, new=0)  # the answer to a prompt is its next token; continuations are not compared
     clean, other = traces.trace(plain), traces.trace(replace(plain.with_text(view.changed), tgt=""))
     with threads.enough_for(request.n_characters):
         return get_or_make("pair", (clean, other), lambda: pair_of(loaded, clean, other))

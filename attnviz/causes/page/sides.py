@@ -122,7 +122,7 @@ def _models(view: CompareState, request: Request) -> dict[str, str]:
     """Return the models to compare with, as titles by name: shipped, opened and toy models, and a linked model."""
     own = request.entry
     made = [toys.entry(toys.name_of(experiment)) for experiment in shipped.WITH_WEIGHTS]
-    task = own.title.split(",")[0]  # of a toy: those of the same task read the same lines
+    task = own.title.split(",")[0]  # a toy's task; toys with the same task read the same lines
     alike = [entry for entry in made if toys.is_toy(own.name) and entry.title.split(",")[0] == task]
     linked = [view.against] if view.against and view.against not in (one.name for one in made) else []
     others = map(_entry_named, (*linked, *model_picker.opened_models()))

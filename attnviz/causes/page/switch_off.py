@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace import Trace
 
 COMPONENT = "switches"
-# Heads times tokens times parameters: some three seconds of one core. More is measured when the visitor asks for it.
+# Heads × tokens × parameters, about three seconds on one core. Larger work is done only when the visitor asks.
 AT_ONCE = 3e11
-A_SECOND = 8e10  # of these, roughly, on one core
-_FEW = 40  # sentences, where the model has to write each target before it is scored
-_SENTENCE = 60  # characters: how long they are
+A_SECOND = 8e10  # work per second on one core, roughly
+_FEW = 40  # sentences to count on, if the model has to write each target first
+_SENTENCE = 60  # typical characters of a sentence
 _untouched: BoundedCache[tuple[str, str], Untouched] = BoundedCache(most=6)  # about a megabyte each
 _counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
 
@@ -49,7 +49,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     view = layout.state_in_address(SwitchOffState)
     plain = traces.full_trace(replace(request, do=""))
     off = replacements(trace.interventions, loaded.shapes)
-    # Where all are replaced alike, by that; cross-attention, which has no diagonal, leaves the choice open.
+    # If all heads are replaced in the same way, show that way; cross-attention, without a diagonal, does not count.
     puts = {put for head, put in off.items() if view.put != "diagonal" or head.kind != "cross"}
     view = replace(view, put=next(iter(puts))) if len(puts) == 1 else view
     runs = rerun_under(loaded, plain, trace.interventions, written=trace)
@@ -99,7 +99,7 @@ def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[Head
 def _measure(loaded: "Model", plain: "Trace", put: str, work: Cancellable) -> "HeadEffects | str":
     try:
         return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=work.tell)
-    except ValueError as why:  # nothing to ask about, or no mean
+    except ValueError as why:  # no token to compare, or no mean
         return str(why)
 
 

@@ -31,7 +31,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Stack
 
 MEASURED, OUTSIDE, ALONE, LEFT_OUT = range(4)
-_MOST_TEXT = 4_000  # characters of a text that are sent
+_MOST_TEXT = 4_000  # maximum characters of a text
 _MOST_SOURCE = 160
 _STACKS = {
     "encoder": "encoder: the residual, token by token",
@@ -124,7 +124,7 @@ def _heads(model: Model, shown: ShownPair, kind: Any, blobs: Blobs) -> dict[str,
     layers, heads = model.shapes[kind]
     found = shown.matrices.heads
     mine = [at for at, place in enumerate(found.places) if place[0] == kind]
-    assert found.control is not None  # there is a control
+    assert found.control is not None  # the tab always has a control
     numbers = shown.pair.changed.numbers.get(kind, ())
     return {
         "where": kind,
@@ -166,7 +166,7 @@ def _title(model: Model, stack: Stack) -> str:
 
 def _numbers(found: Restored, at: list[int], shape: Sequence[int], blobs: Blobs) -> dict[str, int]:
     """Pack the share, the control's change and the metric, each of shape `shape`, float32; NaN if not measured."""
-    assert found.control is not None  # there is a control
+    assert found.control is not None  # the tab always has a control
     pieces = {"share": found.share, "moved": found.control, "patched": found.patched}
     return {name: blobs.add(_float32(numbers.flatten()[at])) for name, numbers in pieces.items()}
 
@@ -174,7 +174,7 @@ def _numbers(found: Restored, at: list[int], shape: Sequence[int], blobs: Blobs)
 def _result(shown: ShownPair) -> dict[str, Any]:
     """Pack how much the cells restore together, and the texts that the model writes without and with the patches."""
     found = shown.result
-    assert found is not None  # the caller asked
+    assert found is not None  # checked by the caller
     control = found.restored.control
     written = None
     if found.text is not None:

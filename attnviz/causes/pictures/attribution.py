@@ -19,8 +19,8 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 
 NONE, RUNNER_UP = "#none", "#runner-up"
-LIKELY = 10  # tokens of a row to choose from
-_LONG = 48  # tokens: of a longer text a lens tells fewer candidates
+LIKELY = 10  # number of tokens to choose from
+_LONG = 48  # tokens; for longer texts a lens shows fewer candidates
 _MANY, _FEW = 5, 2
 _HEAD = re.compile(r"(encoder_self|decoder_self|cross)\.\d{1,4}\.\d{1,4}")
 _WIDE = "decoder: the prediction after each layer"
@@ -92,7 +92,7 @@ def attribution(
         cached("drops", (trace, asked), lambda: drops(model, trace, asked, tell=work.tell)) if state.drops else None,
         _lenses(model, trace, split, asked, cached, work),
     )
-    # Without both tokens: they are chosen in lists beside the component, which would report older ones.
+    # The view omits both tokens: they are chosen beside the component, which would report outdated ones.
     view = {"step": asked.row, "opened": state.opened, "order": state.order, "drops": int(state.drops)}
     return with_declaration(attribution_payload(model, shown, view=view), AttributeState)
 

@@ -110,7 +110,7 @@ def _chances(side: Side) -> Chances | None:
         return None
     try:
         return chances(side.trace, compared_tokens(side.model, side.trace))
-    except ValueError:  # no token to ask about
+    except ValueError:  # no token to compare
         return None
 
 

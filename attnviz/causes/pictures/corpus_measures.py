@@ -7,7 +7,7 @@ from attnviz.causes.corpus.numbers.study import CorpusStudy
 
 WRITTEN = "written"
 _OF_SENTENCES = {name: f"{metric.label}{f', {metric.unit}' if metric.unit else ''}" for name, metric in METRICS.items()}
-# What has a number for each head and sentence, so that its spread can be shown.
+# Measures with a value for each head and sentence, whose distribution can be shown.
 SPREAD: dict[str, str] = _OF_SENTENCES | {WRITTEN: "written, most in a row"}
 _ROLES = dict.fromkeys((*WHERE_IN_SELF, *WHERE_IN_CROSS, *WHAT))
 AXES: dict[str, Axis] = (

@@ -22,7 +22,7 @@ def id_of(model: Model, trace: Trace, asked: str) -> int | None:
     """
     if not asked.strip():
         return None
-    assert trace.logits is not None  # a caller that asks for a token's logit has some
+    assert trace.logits is not None  # callers need logits anyway
     vocab_size = trace.logits.shape[-1]
     if found := _ID.fullmatch(asked):
         if int(found[1]) < vocab_size:

@@ -141,7 +141,7 @@ def known_cells(found: Matrices, put: Sequence[str]) -> tuple[str, ...]:
         return tuple(put)
     places = {str(Cell(*place)) for place in found.heads.places}
     for stream in found.streams:
-        assert stream.alone is not None  # `patched_stream` says it
+        assert stream.alone is not None  # always set by `patched_stream`
         places |= {
             str(Cell(stream.stack, layer - 1, at))
             for layer in range(len(stream.patched))

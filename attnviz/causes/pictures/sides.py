@@ -30,7 +30,7 @@ _FIXED_FOR_CHANGES = (
     "Held fixed: model, source and target (the unchanged run's), so that rows can be compared. Both runs write "
     "their texts anew."
 )
-PAIRS = {  # of the examples: a word that a head may notice
+PAIRS = {  # partners of the example sentences, each with one word changed
     "I love you.": "I love him.",
     "Machine learning is fun.": "Machine learning is hard.",
     "A big red dog jumped over a small pond.": "A big black dog jumped over a small pond.",

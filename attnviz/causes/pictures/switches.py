@@ -98,7 +98,7 @@ def _measure(model: Model, runs: SwitchedOff, state: SwitchOffState, written: Tr
         return ShownSwitches(texts=texts)
     try:
         worth = head_effects(model, plain, to=reference_means(model, plain.to) if state.put == "mean" else state.put)
-    except ValueError as why:  # no token to ask about, or no mean
+    except ValueError as why:  # no token to compare, or no mean
         return ShownSwitches(texts=texts, waits=str(why))
     usual = usual_effects(model, plain.to) if state.put == "zero" else None
     return ShownSwitches(worth, usual, texts)

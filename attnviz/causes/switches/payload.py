@@ -25,8 +25,8 @@ from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 from attnviz.transformer.probe import Kind
 
-SIDE, SMALL_SIDE, MANY = 32, 16, 300  # cells of a map's side; of many heads they are smaller
-MOST_TEXT = 4_000  # characters of a text that are sent
+SIDE, SMALL_SIDE, MANY = 32, 16, 300  # side of a map in cells; smaller if there are more than `MANY` heads
+MOST_TEXT = 4_000  # maximum characters of a text
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from attnviz.kit.views import colour
 from attnviz.kit.views.labels import FONT
 
 _NAMES = {"pass": "one pass", "recomputed": "recomputing the prefix", "cached": "with a KV cache"}
-# Amber, indigo and green of different lightness: told apart without colour too, and by their dashes and marks.
+# The colours differ in lightness, and the lines in dashes and markers, so that no colour vision is needed.
 _LOOKS = {
     "pass": ("#8a8fa3", "dot", "circle"),
     "recomputed": ("#d9772b", "dash", "square"),
@@ -58,7 +58,7 @@ def cost_chart(costs: pd.DataFrame, *, theme: str = "light") -> go.Figure:
                 legendgroup=way,
                 zorder=1
                 if way == "pass"
-                else 0,  # its counts nearly coincide with the cache's: dots on a line show both
+                else 0,  # the counts nearly coincide with the cache's, so both must stay visible
                 hovertemplate=f"{_NAMES[str(way)]}, %{{x}} tokens: %{{y:,.4g}} {each.unit}<extra></extra>",
                 row=1,
                 col=column,

@@ -11,10 +11,10 @@ from plotly.subplots import make_subplots
 from attnviz.kit.views import colour
 from attnviz.kit.views.labels import FONT, hover_name, ticks
 
-LOWEST, HIGHEST = -3, 6  # powers of ten; an exact zero is left blank, and above 0 it breaks
+LOWEST, HIGHEST = -3, 6  # powers of ten; above 0 the tolerance is exceeded, and exact zeros are blank
 ROW, LEAST_HEIGHT, MOST_HEIGHT = 1.3, 204, 620  # pixels
-MOST_TICKS = 28  # below both panels together: slanted labels side by side, in half a page
-TALL = 6  # how many rows of a head a row has that is alone (outputs, logits), so that its name finds room
+MOST_TICKS = 28  # maximum slanted labels below both panels in half a page
+TALL = 6  # height of an output or logits row in head rows, so that its label fits
 _STACKS = {"encoder": "Encoder: source positions", "decoder": "Decoder: steps, input → next token"}
 _QUANTITIES = {"encoder_self": "self", "decoder_self": "self", "output": "out"}
 _HOVER = (
@@ -148,7 +148,7 @@ def _label_axes(figure: go.Figure, column: int, panel: _StackPanel, *, most: int
     rows = {
         "tickvals": [(panel.edges[start] + panel.edges[end]) / 2 for start, end in zip(starts, ends, strict=True)],
         "ticktext": [blocks[start] for start in starts],
-        "range": [panel.edges[-1], 0],  # from the top down, also where nothing differs and nothing is drawn
+        "range": [panel.edges[-1], 0],  # reversed explicitly, because the panel may have no cells
     }
     columns = [-0.5, panel.deltas.shape[1] - 0.5]
     figure.update_yaxes(rows | shared, row=1, col=column)

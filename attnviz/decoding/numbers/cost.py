@@ -40,7 +40,7 @@ def multiply_adds(config: ModelConfig, way: str, src_len: int, tgt_len: int) -> 
         prefixes = (_decoder(config, length, length, (src_len, src_len)) for length in range(1, tgt_len + 1))
         return encoder + sum(prefixes) + tgt_len * _logits(config)
     if way == "cached":
-        # Cross-attention's keys and values are projected at the first step only.
+        # Keys and values of cross-attention are projected only at the first step.
         first = _decoder(config, 1, 1, (src_len, src_len))
         others = sum(_decoder(config, 1, length, (src_len, 0)) for length in range(2, tgt_len + 1))
         return encoder + first + others + tgt_len * _logits(config)

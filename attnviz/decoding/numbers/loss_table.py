@@ -35,7 +35,7 @@ class LossTable:
         n, first, last = self.n_tokens, self.rows["input"].iloc[0], self.rows["label"].iloc[self.n_tokens - 2]
         if first == last:  # BART opens and closes with the same token
             first, last = f"the first {first}", "the last one"
-        elif first in self.rows["label"].to_numpy():  # of a prompt, whose words come again
+        elif first in self.rows["label"].to_numpy():  # in a prompt the first token may occur again
             first = f"the first {first}"
         if last in self.rows["input"].iloc[: n - 1].to_numpy():
             last = f"the last {last}"

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from attnviz.transformer.from_torch import from_torch
 
 VOCAB_SIZE, D_MODEL, MAX_IDS = 10, 8, 12
-EQUAL = 1e-6  # rows of matrix products of a different shape are rounded in another order
+EQUAL = 1e-6  # matrix products of different shapes round differently
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def prefix_experiment(
         seen = torch.ones(1, length, length, dtype=torch.bool)
         seen = seen.tril() if causal else seen
         out = (
-            theirs(memory_in, x, tgt_mask=~seen[0])[0],  # there, True means "may not attend"
+            theirs(memory_in, x, tgt_mask=~seen[0])[0],  # in nn.Transformer, True means "may not attend"
             ours.decoder(x, memory, seen, None)[0],
         )
         equal = [_equal_rows(now, then) for now, then in zip(out, before, strict=True)]
@@ -80,7 +80,7 @@ def _seeded_modules(seed: int) -> tuple[nn.Embedding, nn.Transformer]:
     for name, parameter in theirs.named_parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter, generator=generator)
-        elif ".linear" in name:  # nn.Linear's own bound: one over the root of its inputs
+        elif ".linear" in name:  # nn.Linear's own bound: 1 / √(number of inputs)
             bound = theirs.get_parameter(name.replace("bias", "weight")).shape[1] ** -0.5
             nn.init.uniform_(parameter, -bound, bound, generator=generator)
         else:

@@ -30,7 +30,7 @@ class Tolerance:
     """
 
     epsilon: float
-    scores: Mapping[Site, Tensor]  # encoder and decoder differ in length
+    scores: Mapping[Site, Tensor]  # a mapping, because encoder and decoder differ in length
     hidden: Mapping[tuple[Stack, int], Tensor]
     logits: Float[Tensor, " length"]
 
@@ -53,7 +53,7 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0, work: 
         spread.widen(whole, run(Rounding(epsilon, generator)), item)
     scores = {site: FACTOR * (moved + epsilon * _size(whole, site, item)) for site, moved in spread.scores.items()}
     hidden = {place: FACTOR * moved for place, moved in spread.hidden.items()}
-    # A last norm may hide that the state before it was moved, and is itself rounded.
+    # The final norm may hide changes of the state before it, and is rounded itself.
     logits = FACTOR * (spread.logits + epsilon * largest_magnitude(_logits(whole, item)))
     return Tolerance(epsilon, scores, hidden, logits)
 
@@ -90,7 +90,7 @@ def _visible_scores(trace: Trace, site: Site, item: int) -> Float[Tensor, "heads
 
 
 def _logits(trace: Trace, item: int) -> Float[Tensor, "length vocab_size"]:
-    assert trace.logits is not None  # a verdict is about a model that writes
+    assert trace.logits is not None  # only models that write are compared
     return trace.logits[item].float().cpu()
 
 

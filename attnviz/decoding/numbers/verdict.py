@@ -107,7 +107,7 @@ class Verdict:
         lines = [line for line in self.lines if line.stack == stack and bool(line.breaks.any())]
         if not lines:
             return None
-        # min keeps the first of equals: at one position the earlier line was computed earlier.
+        # min returns the first of equal lines, which was computed first.
         line = min(lines, key=lambda line: int(line.breaks.nonzero()[0]))
         return _place(line, int(line.breaks.nonzero()[0]))
 

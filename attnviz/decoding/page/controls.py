@@ -27,7 +27,7 @@ from attnviz.models.catalogue import Entry
 
 COMPONENT = "stepper"
 PLACE = ("step", "layer", "head")
-PLACE_SHOWN = "place-shown"  # step, layer and head as the component shows them
+PLACE_SHOWN = "place-shown"  # session key of the step, layer and head that the component shows
 CODES = {"way": WAYS, "choose": CHOICES, "causal": MASKS, "dtype": DTYPES, "more": MORE}
 
 
@@ -190,7 +190,7 @@ def _take(name: str, key: str) -> None:
     persistent.write({name: str(int(value)) if isinstance(value, bool) else None if value is None else str(value)})
 
 
-_WIDTHS = {"smoothing": 94, "temperature": 82, "padding": 78, "beam": 76}  # pixels; a label fits on one line
+_WIDTHS = {"smoothing": 94, "temperature": 82, "padding": 78, "beam": 76}  # pixels, so that each label fits on one line
 SWITCHES = ("Causal mask", "Precision (dtype) of the steps", "Dropout left on", "Positions restart in the cache")
 
 

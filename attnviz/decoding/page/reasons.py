@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from attnviz.decoding.decoding import DROPOUT, DecodingState
 
-_BITS = {"float16": 10, "bfloat16": 7}  # after the leading one; float32 has 23
+_BITS = {"float16": 10, "bfloat16": 7}  # mantissa bits; float32 has 23
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def reasons(view: DecodingState, seen: Seen) -> tuple[Reason, ...]:
 
 
 def _mask(view: DecodingState, seen: Seen) -> Reason | None:
-    # The loss speaks of the mask only where nothing else has changed the pass.
+    # The loss is a result of the mask only if nothing else changed the pass.
     loss = "" if view.dropout else f" Its loss on this target {seen.losses}."
     if view.causal != "causal" and seen.steps == 1:
         return Reason("There is one row, and no later token that a mask could hide: this switch changes nothing here.")

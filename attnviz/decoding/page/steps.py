@@ -31,10 +31,10 @@ from attnviz.models.translator.translator import Translator
 from attnviz.text.limits import cuts_are_shown
 from attnviz.tracing.trace import Trace
 
-LARGE = 16e6  # bytes of a run that goes once no visitor has it open
+LARGE = 16e6  # bytes; larger runs are dropped once no visitor has them open
 _KEY, _OPEN = "decoding-steps", "_attnviz_open_decoding"
 
-# By size: a sentence's maps and logits take a few megabytes, those of a long prompt hundreds.
+# Bounded by bytes: a sentence's run takes a few megabytes, that of a long prompt hundreds.
 _runs: BoundedCache[str, Decoded] = BoundedCache(most=budget.bytes_for("decodings"), size=lambda run: run.nbytes())
 
 
@@ -76,7 +76,7 @@ class _OpenRun:
     rows: DecodingRows | None = None
 
 
-_open_runs: "WeakSet[_OpenRun]" = WeakSet()  # a visitor who closes the browser takes their own away
+_open_runs: "WeakSet[_OpenRun]" = WeakSet()  # entries disappear with their visitors' sessions
 
 
 def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingState) -> Decoded:
@@ -101,7 +101,7 @@ def run_decoding(model: Model, request: Request, trace: Trace, view: DecodingSta
     was_there = name in _runs
     made = _runs.get(name, read=read)
     if not was_there and made.nbytes() > LARGE:
-        give_memory_back()  # of what the run took on its way
+        give_memory_back()  # return the run's temporary memory
     return made
 
 

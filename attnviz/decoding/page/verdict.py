@@ -34,7 +34,7 @@ def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = (),
     why = reasons(view, _run_numbers(run)) if view.broken_switches else (equality_reason(_equality(run, note), view),)
     lines = [f"<p class='verdict-line'>{line}</p>" for line in _lines(run)]
     causes = [_reason(reason, is_open=len(why) == 1) for reason in why]
-    is_folded = verdict.holds and not view.broken_switches  # as it must be: the sentence says it
+    is_folded = verdict.holds and not view.broken_switches  # the expected outcome needs only one sentence
     seen, folded = ([], [*causes, *lines]) if is_folded else ([*lines, *causes], [])
     st.html(
         f"<div class='verdict {state}' role='status'>"

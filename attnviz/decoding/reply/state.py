@@ -12,7 +12,7 @@ from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
 
 REPLY_CHOICES = {"greedy": "Greedy", "sampled": "Sampled"}
-MOST_TAKEN = 100  # tokens chosen by hand that an address holds
+MOST_TAKEN = 100  # maximum tokens chosen by hand in an address
 
 
 def _read_taken(text: str, bound: Any, default: Any, say: Say) -> tuple[tuple[int, int], ...]:

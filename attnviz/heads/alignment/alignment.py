@@ -126,7 +126,7 @@ def _choose_way(text: str, there: tuple[Aligner, ...], rates: Rates) -> Aligner:
 def _facts(
     trace: TraceLike, known: KnownMaps, there: tuple[Aligner, ...], rates: Rates, gold: GoldLinks | None
 ) -> AlignmentFacts:
-    own = found_links(known, trace) if gold is not None else {}  # type: ignore[arg-type]  # links by hand: no bare one
+    own = found_links(known, trace) if gold is not None else {}  # type: ignore[arg-type]  # a trace with links made by hand is not bare
     of_sentence = {way: alignment_error(links, gold.sure, gold.possible) for way, links in own.items()} if gold else {}
     lacking = {name: known.missing_reason(name) for name in ("attribution", "norm of heads' sum", "ALTI")}
     return AlignmentFacts(

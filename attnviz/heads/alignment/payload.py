@@ -30,7 +30,7 @@ OF_WEIGHTS = (
     "rollout",
     "rollout, measured residual",
     "ALTI",
-)  # whose scores are shares from 0 to 1
+)  # methods whose scores are shares from 0 to 1
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
 NO_ROW = "No row is left to show: all tokens are special tokens, and these are hidden."
-_LARGE = 4_000_000  # weights of a map: of larger ones one head is in memory at a time
+_LARGE = 4_000_000  # weights of a map; of larger maps one head is in memory at a time
 
 
 @dataclass(frozen=True)

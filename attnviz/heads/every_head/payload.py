@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Labels = tuple[Sequence[RowLabel], Sequence[ColLabel]]
 
-SIDE = 48  # cells: twelve heads beside each other have no room for more pixels
+SIDE = 48  # cells; with twelve heads side by side there is no space for more pixels
 
 
 @dataclass(frozen=True, eq=False)

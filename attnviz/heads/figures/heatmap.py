@@ -19,12 +19,12 @@ from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
 CELL, SHORTEST, TALLEST = 30, 250, 900  # pixels
-SLANT, MOST_KEYS = 40, 24  # degrees; names that stand beside each other so, half a page wide
-MOST_UPRIGHT = 14  # names of keys that stand upright beside each other on a phone
-_TITLES = 118  # pixels of title and axis title above the labels
-_LEGEND = 16  # pixels of its line, below what the map shows: both in one are too long for a phone
-SQUARE_UP_TO = 4  # times as long as wide, or the other way round
-# As high as the map: its title would stand on the last key's label else.
+SLANT, MOST_KEYS = 40, 24  # angle of slanted key labels in degrees, and how many fit half a page
+MOST_UPRIGHT = 14  # number of upright key labels that fit a phone
+_TITLES = 118  # height in pixels of title and axis title
+_LEGEND = 16  # height in pixels of the legend's line
+SQUARE_UP_TO = 4  # largest aspect ratio with square cells
+# Aligned with the top of the map, because the title would otherwise overlap the last key's label.
 COLOUR_BAR = {
     "title": {"text": "weight"},
     "thickness": 10,

@@ -16,9 +16,9 @@ from attnviz.maps.selection import select
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind
 
-MOST_LINES = 6000  # Plotly draws each as an element of its own
+MOST_LINES = 6000  # because Plotly draws each line as a separate element
 SHADES = 12
-# As on the page: neighbours differ for every kind of colour blindness.
+# The page's colours: neighbours differ with every kind of colour blindness.
 HUES = {
     "light": ("#4b45d1", "#c2410c", "#0f766e", "#be185d", "#8a6508", "#0369a1", "#4d7c0f", "#6b7280"),
     "dark": ("#9a92ff", "#fb923c", "#2dd4bf", "#f472b6", "#eab308", "#38bdf8", "#a3e635", "#cbd5e1"),
@@ -47,7 +47,7 @@ def links(  # noqa: PLR0913 - heads by one or by several, and what any view take
     look = colour.theme(theme)
     maps = select(trace, kind, MapOptions(specials, words))
     attn = np.stack([maps.weights(layer, head).numpy() for layer, head in heads])[None] if heads else None
-    # An axis without a trace is not drawn: an empty one carries the keys.
+    # Plotly draws an axis only with a trace, so the key axis gets an empty one.
     figure = go.Figure(go.Scatter(x=[None], y=[None], yaxis="y2", showlegend=False, hoverinfo="skip", name="keys"))
     if attn is not None:
         lines = strongest_lines(attn, MOST_LINES)

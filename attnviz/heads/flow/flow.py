@@ -22,7 +22,7 @@ from attnviz.maps.selection import query_groups
 from attnviz.text.languages import language_name
 from attnviz.tracing.trace_like import TraceLike
 
-MOST = 4_000_000  # numbers that the browser multiplies: twelve layers of 512 tokens and more
+MOST = 4_000_000  # values that the browser multiplies: more than twelve layers of 512 tokens
 BARE = "ALTI needs the values, and the file has only weights"
 LEAST = "Flow opens on {}: of ALTI and rollout it has the lower alignment error."
 UNKNOWN = "No alignment errors are known here: Flow opens on rollout with a residual share of 0.50."
@@ -84,7 +84,7 @@ def flow(
     def make() -> Payload:
         mixes: dict[str, Sequence[Mix]] = {"rollout": rollout}
         if state.by == "alti" and known is not None:
-            mixes["alti"] = alti_mixes(known.stream, trace)  # type: ignore[arg-type]  # it lacks nothing, no bare one
+            mixes["alti"] = alti_mixes(known.stream, trace)  # type: ignore[arg-type]  # `why_no_alti` is empty, so the maps are known
         return flow_payload(trace, mixes, facts)
 
     made = cached("flow", (trace, state.by, facts), make)
@@ -149,7 +149,7 @@ class FlowRules(TabRules):
     def rows(self, trace: Any, page: Any) -> Groups:
         """Return the query tokens of each row in the other tabs; () if Flow cannot follow these rows."""
         kind, last = page.heads.kind, trace.kinds[-1]
-        has_them = kind == last or "encoder_self" not in (kind, last)  # the two kinds of a decoder share their rows
+        has_them = kind == last or "encoder_self" not in (kind, last)  # both kinds of a decoder have the same rows
         return query_groups(trace, kind, page.options) if has_them else ()
 
     def settle(self, trace: Any, state: FlowState, page: Any, host: Any) -> FlowState:

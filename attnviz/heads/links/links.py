@@ -26,9 +26,9 @@ from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
-SQUARE = 24  # cells of a head's square
+SQUARE = 24  # side of a head's square in cells
 MOST_HEADS = 4
-FINE_BUDGET = 200_000  # lines of the chosen heads together, of six bytes each
+FINE_BUDGET = 200_000  # maximum lines of the chosen heads together, six bytes each
 Heads = tuple[tuple[int, int], ...]
 NO_HEADS = "none"  # in a link; an empty text means the head in focus
 _TOKEN = re.compile("[qk](0|[1-9][0-9]{0,4})")

@@ -56,7 +56,7 @@ def neuron(trace: TraceLike, state: NeuronState | None = None) -> Payload:
         raise ValueError(NEEDS_QUERIES if trace.from_file else f"{OF_QUERIES} {trace.missing_reason}")
     state = state or NeuronState()
     kind, layer, head = state.site_in(trace)
-    if not trace.call(kind, layer).has_queries:  # type: ignore[attr-defined]  # a trace of a run
+    if not trace.call(kind, layer).has_queries:  # type: ignore[attr-defined]  # not bare weights
         raise ValueError(f"{OF_QUERIES} It cannot be drawn here: {SCORES_ONLY}.")
     made = neuron_payload(trace, kind, layer=layer, head=head, view={})
     return add_view(made, replace(state, kind=kind, layer=layer, head=head))
@@ -95,7 +95,7 @@ class NeuronRules(TabRules):
         """
         query = view.get("row")
         row = None if query is None else row_of(shown.rows, query)
-        is_told = query_of(shown.rows, row=row, query=None) == query  # by the row alone
+        is_told = query_of(shown.rows, row=row, query=None) == query  # the row alone identifies the query
         return texts | {"row": _text(row), "query": "" if is_told else _text(query)}
 
     def note(self, trace: Any, state: NeuronState) -> str:

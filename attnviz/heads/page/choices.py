@@ -48,7 +48,7 @@ def current_state(texts: Mapping[str, str], trace: TraceLike, entry: Entry, host
     there = there if len(there) > 1 else {}
     page, more = read_page_state(texts, trace, heads, there)
     layout.note(*persistent.linked_problems((*problems, *more)))
-    if there and page.tab in ("heads", "links", "model"):  # others show every token
+    if there and page.tab in ("heads", "links", "model"):  # the other tabs show every token
         _choose_quadrant(there, page.quadrant, is_pair=heads.kind == "encoder_self")
     rules = registry.tabs(PAGE)[page.tab].tab_rules
     page = replace(page, states={**page.states, page.tab: rules.settle(trace, page.open, page, host)})
@@ -94,7 +94,7 @@ def _adopt(picture: Picture) -> None:
     shown = _shown()
     texts = picture.tab_rules.choose(view, write_report(picture, view), shown)
     news = {name: text for name, text in texts.items() if text != shown.texts.get(name)}
-    persistent.write(({"followed": ""} if "row" in news else {}) | news)  # Flow follows the row that is pinned last
+    persistent.write(({"followed": ""} if "row" in news else {}) | news)  # Flow follows the most recently pinned row
     st.session_state[_SHOWN] = replace(shown, texts={**shown.texts, **news}, view={**shown.view, **view})
 
 
@@ -102,7 +102,7 @@ def _switch(sites: tuple[tuple[str, int, int], ...]) -> None:
     """Switch heads off and on as reported by the component."""
     shapes, before = st.session_state.get(_OFF, ({}, []))
     heads = {(kind, at, head) for kind, (n, m) in shapes.items() for at in range(n) for head in range(m)}
-    wanted = sorted(Head(*site) for site in sites if site in heads)  # type: ignore[arg-type]  # a kind that is there
+    wanted = sorted(Head(*site) for site in sites if site in heads)  # type: ignore[arg-type]  # checked above
     if wanted != before:
         interventions.switch_off(wanted, shapes)
         st.session_state[_OFF] = shapes, wanted

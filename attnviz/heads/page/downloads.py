@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from attnviz.tracing.external.weights import BareWeights
     from attnviz.tracing.trace import Trace
 
-Whole = Callable[[], "Trace | BareWeights"]  # with what the picture does without: logits and hidden states
+# Returns the trace with logits and hidden states, which the picture does not need.
+Whole = Callable[[], "Trace | BareWeights"]
 
 _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
 
@@ -69,7 +70,7 @@ def _close(name: str) -> None:
 
 
 def _figure(drawn: "tuple[Maps, str]", view: HeadsState) -> None:
-    from attnviz.heads.figures.heatmap import heatmap_of  # Plotly takes a while to import
+    from attnviz.heads.figures.heatmap import heatmap_of  # imported here because Plotly is slow to import
 
     (maps, measure), how = drawn, {"theme": charts.theme(), "mask": view.mask}
     if measure != "weight":

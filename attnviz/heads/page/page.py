@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
 
-WATCHED = "The quick brown fox jumps over the lazy dog."  # a text of our own: a single token, say, tells too little
+WATCHED = "The quick brown fox jumps over the lazy dog."  # a visitor's text may be too short to find the maps
 _log = logging.getLogger(__name__)
 
 

@@ -12,7 +12,7 @@ from attnviz.hosts import registry
 from attnviz.kit.views.terms import term
 from attnviz.models.catalogue import Entry
 
-PARTS = "parts-slot"  # in the session: the place beside the tabs for what one of them adds
+PARTS = "parts-slot"  # session key of the container for a tab's own controls
 _PAGE = "Heads"
 
 

@@ -22,10 +22,10 @@ from attnviz.kit.views.captions import Caption
 from attnviz.kit.wire import Payload
 from attnviz.tracing.trace_like import TraceLike
 
-LONGEST, MANY = 400, 72  # tokens, in so many heads; of longer texts fewer heads
+LONGEST, MANY = 400, 72  # maximum tokens with up to `MANY` heads; longer texts need fewer heads
 ROUNDED = "Weights are rounded to one part in 65,535."
-EXACT = 1_350_000  # weights that are sent as float32: 150 tokens of the translator's 72 heads
-Spans = list[list[int]]  # [offset among the packed bytes, numbers, bytes of each], one after another
+EXACT = 1_350_000  # maximum weights stored as float32: 150 tokens with the translator's 72 heads
+Spans = list[list[int]]  # [offset in the packed bytes, number of values, bytes per value] for each map
 
 
 def one_file(parts: ShownPicture | Sequence[str | ShownPicture], *, title: str = "") -> str:

@@ -30,7 +30,7 @@ def page(parts: Sequence[Any], path: str | Path, *, title: str = "") -> Path:
     if not any(isinstance(part, ShownPicture) for part in read):
         raise ValueError("A page has a picture at least: give a trace, or attnviz.picture(…).of(…).")
     path = Path(path)
-    # A lone surrogate has no UTF-8.
+    # Lone surrogates cannot be encoded as UTF-8.
     path.write_bytes(one_file(read, title=title).encode("utf-8", "xmlcharrefreplace"))
     return path
 
@@ -38,7 +38,7 @@ def page(parts: Sequence[Any], path: str | Path, *, title: str = "") -> Path:
 def _part(part: Any) -> str | ShownPicture:
     if isinstance(part, TraceLike):
         return picture("heads").of(part)
-    part = getattr(part, "shown", part)  # a notebook's
+    part = getattr(part, "shown", part)  # unwrap a notebook's picture
     if not isinstance(part, str | ShownPicture):
         raise ValueError(f"A part of a page is a picture, a trace or a text in Markdown, not {describe(part)}.")
     return part

@@ -17,9 +17,9 @@ from attnviz.tracing.trace_like import TraceLike
 if TYPE_CHECKING:
     from attnviz.hosts.notebook.widget import PictureWidget
 
-HEIGHT = 620  # pixels, its caption included
+HEIGHT = 620  # default height in pixels, including the caption
 _FRAME = '<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="{style}" title="{title}"></iframe>'
-# In a narrow cell, a picture that needs more height than its frame asks for it (kit/js/hosts/file.js).
+# Lets a picture in a narrow cell request more height (see kit/js/hosts/file.js).
 _GROW = """<script>
 globalThis.attnvizGrow ??= window.addEventListener("message", ({ data, source }) => {
   if (!(data?.attnvizHeight > 0)) return;
@@ -81,7 +81,7 @@ def _function_for(name: str) -> "Callable[..., PictureWidget]":
         return _draw(name, tuple(values.values()), asked)
 
     draw.__name__, draw.__doc__ = name, one.subject.__doc__
-    draw.__signature__ = signature  # type: ignore[attr-defined]  # what an editor shows
+    draw.__signature__ = signature  # type: ignore[attr-defined]  # shown by editors
     return draw
 
 
@@ -96,7 +96,7 @@ def _of_trace(name: str, given: Any, tokens: Any, asked: dict[str, Any]) -> "Pic
         return _draw(name, (given,), asked)
     if tokens is None:
         raise ValueError("Attention weights are shown with their tokens: attnviz.show(outputs, tokens).")
-    if "kind" in asked and not isinstance(tokens, dict):  # of several kinds in an output the one that is meant
+    if "kind" in asked and not isinstance(tokens, dict):  # chooses one of several kinds in the output
         how["kind"] = asked["kind"]
     return _draw(name, (from_tensors(given, tokens, **how),), asked)
 

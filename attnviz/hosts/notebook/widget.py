@@ -23,7 +23,7 @@ THEMES = ("auto", "light", "dark")
 _NOT_DRAWN = (
     "The picture is drawn only in a running notebook with anywidget; show(…, static=True) saves it with the notebook."
 )
-# Of what other fields choose a long text's numbers are not in the browser yet.
+# Fields for whose new values the browser may lack the data of a long text.
 _SITE = ("kind", "layer", "head", "pins")
 
 

@@ -20,7 +20,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.text.display import display
 from attnviz.text.languages import language_name
 
-QUOTED = 220  # characters of a sentence; the field above holds all of them
+QUOTED = 220  # maximum characters of a quoted sentence
 
 _PAGES = (
     ("pages/heads.py", "**Heads**: every attention map, with exact numbers"),

@@ -16,8 +16,8 @@ from attnviz.implementations.weights import Attention, SiteWeights
 
 __all__ = ["BUGS", "Bug", "right_attention"]
 
-# The one-line tests, each for one kind of bug: True for a right attention; a bug makes one of them False, or makes it
-# raise. `inputs` holds sizes, input and mask; `attend` is the attention that is tested.
+# One-line tests, each for one kind of bug. They return True for correct attention; a bug makes one return False or
+# raise. `inputs` has sizes, input and mask; `attend` is the tested attention function.
 
 
 def rows_sum_to_one(attend: Attention, inputs: SiteInputs) -> bool:

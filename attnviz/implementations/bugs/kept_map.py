@@ -12,7 +12,7 @@ from torch import Tensor
 from attnviz.implementations.steps import SteppedAttention
 from attnviz.implementations.weights import Attention, SiteWeights
 
-DRAWING = 2e-3  # seconds between running a module and reading its map: a page draws its frame first
+DRAWING = 2e-3  # seconds between running a module and reading its map, as when a page draws its frame first
 
 
 class KeptMap:
@@ -72,6 +72,6 @@ def _visits(attend: Callable, x: Tensor, *, together: Barrier, rounds: int) -> l
 
 
 def _map_of(attend: Attention, x: Tensor) -> Tensor:
-    with torch.inference_mode():  # grad mode belongs to a thread
+    with torch.inference_mode():  # grad mode is set per thread
         output, attn = attend(x, x, None)
     return output if attn is None else attn

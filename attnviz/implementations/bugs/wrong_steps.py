@@ -58,15 +58,15 @@ def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def causal_at_top_left(scores: Tensor, mask: Tensor | None) -> Tensor:
-    if mask is not None and mask.shape[-2] == scores.shape[-2]:  # a row of its own for each query
-        # What is_causal=True makes: row i sees keys 0 to i, wherever in the text the rows stand.
+    if mask is not None and mask.shape[-2] == scores.shape[-2]:  # the mask has a row for each query
+        # As with is_causal=True: row i sees keys 0 to i, whatever the rows' positions in the text.
         mask = mask & torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
     return masked_softmax(scores, mask)
 
 
 def padding_on_queries(scores: Tensor, mask: Tensor | None) -> Tensor:
     if mask is not None and mask.shape[-2] == 1:  # padding: (batch, 1, 1, k_len)
-        mask = mask.transpose(-2, -1)  # as (tokens != pad)[:, None, :, None]: it hides rows in place of keys
+        mask = mask.transpose(-2, -1)  # as (tokens != pad)[:, None, :, None], which hides rows instead of keys
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e9)
     return scores.softmax(dim=-1)
@@ -74,7 +74,7 @@ def padding_on_queries(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 def padding_on_queries_infinite(scores: Tensor, mask: Tensor | None) -> Tensor:
     if mask is not None and mask.shape[-2] == 1:  # padding: (batch, 1, 1, k_len)
-        mask = mask.transpose(-2, -1)  # as (tokens != pad)[:, None, :, None]: it hides rows in place of keys
+        mask = mask.transpose(-2, -1)  # as (tokens != pad)[:, None, :, None], which hides rows instead of keys
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     return scores.softmax(dim=-1)
@@ -114,7 +114,7 @@ def reported_after_dropout(attn: Tensor, dropped: Tensor) -> Tensor:
 
 def switch_off_after_output(context: Tensor, head: int, project: Callable[[Tensor], Tensor]) -> Tensor:
     output, d_v = project(context), context.shape[-1]
-    output[..., head * d_v : (head + 1) * d_v] = 0  # as if these columns were the head's own
+    output[..., head * d_v : (head + 1) * d_v] = 0  # as if these columns belonged to the head
     return output
 
 

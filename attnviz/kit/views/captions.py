@@ -11,7 +11,7 @@ from attnviz.text.display import display, display_token
 if TYPE_CHECKING:
     from attnviz.tracing.trace import TraceLike
 
-LONGEST = 600  # characters of a sentence: a caption shows three lines of it at most
+LONGEST = 600  # maximum characters of a sentence; captions show at most three lines
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from plotly.subplots import make_subplots
 from attnviz.kit.views import colour
 from attnviz.kit.views.panels import style_figure
 
-FLOOR, CEILING = -8.0, -3.0  # powers of ten between which agreement is coloured
-LINES = ("#4f46e5", "#bf6d2b", "#0f8a7e", "#b23a6f", "#6b7080", "#7aa32a", "#2f9be0")  # with a dash of its own each
+FLOOR, CEILING = -8.0, -3.0  # range of the colour scale in powers of ten
+# Each colour is combined with a dash style.
+LINES = ("#4f46e5", "#bf6d2b", "#0f8a7e", "#b23a6f", "#6b7080", "#7aa32a", "#2f9be0")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid", "dash")
 
 
@@ -82,7 +83,7 @@ def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = 
                 col=column,
             )
     figure.update_xaxes(type="log", title="tokens", tickvals=sorted(set(table["length"])), gridcolor=look.line)
-    figure.update_yaxes(type="log", dtick="D2", gridcolor=look.line)  # names 1, 2 and 5: more would overlap
+    figure.update_yaxes(type="log", dtick="D2", gridcolor=look.line)  # labels at 1, 2 and 5, because more would overlap
     figure.update_annotations(font_size=12)
     return style_figure(figure, "What each way costs as the sentence grows", look).update_layout(
         height=400, margin={"l": 50, "r": 10, "t": 62, "b": 40}

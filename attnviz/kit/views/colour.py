@@ -28,7 +28,7 @@ _TO_LAB = np.array(
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
 )
-_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear red, green and blue
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # weights of linear red, green and blue
 
 
 def oklab(rgb: Float[np.ndarray, "*any 3"]) -> Float[np.ndarray, "*any 3"]:
@@ -97,7 +97,7 @@ def _interpolate(knots: Float[np.ndarray, "4 3"], at: Float[np.ndarray, " steps"
 _PANEL_LIGHT, _PANEL_DARK = "#ffffff", "#161a22"
 SEQUENTIAL_LIGHT = sequential_scale((_PANEL_LIGHT, "#a9c0f3", "#505ed0", "#1f115e"))
 SEQUENTIAL_DARK = sequential_scale((_PANEL_DARK, "#414699", "#8a82e6", "#f9f5ff"))
-# Below 0 amber, above it indigo: the pair that stays apart for every kind of colour blindness.
+# Amber below 0, indigo above: distinguishable with every kind of colour blindness.
 DIVERGING_LIGHT = diverging_scale(
     (_PANEL_LIGHT, "#f2be93", "#bf6d2b", "#68350c"), (_PANEL_LIGHT, "#b3c4f4", "#5f70d8", "#2b2487")
 )

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.kit.views.panels import Panel
 
-MOST_WRITTEN = 14  # columns whose cells have room for their number
+MOST_WRITTEN = 14  # maximum columns with values written in the cells
 
 
 def panel_tables(panels: Sequence[Panel], rows: Sequence[str], cols: Sequence[str]) -> str:

@@ -14,9 +14,9 @@ from attnviz.kit.views.labels import FONT, hover_name, ticks
 from attnviz.text.entries import columns_of
 
 Scale = Literal["weights", "signed"]
-MOST_GAPS = 60  # cells along a map that lines stand between; beyond, the lines would hide the cells
-NAME, MOST_NAMES = 14, 17  # pixels that a name needs, and how many have room along a map
-DOWN = "← {}"  # an axis title is turned by a quarter: on screen this arrow points down
+MOST_GAPS = 60  # maximum cells along a map with gaps; for more, the gaps would hide the cells
+NAME, MOST_NAMES = 14, 17  # height of a label in pixels, and maximum labels along a map
+DOWN = "← {}"  # the axis title is rotated, so this arrow points down on screen
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ def save(
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         content = figure.to_image(target.suffix[1:].lower(), width=width, height=height, scale=scale)
-    except (ValueError, ImportError, RuntimeError) as error:  # of Plotly without kaleido, and of kaleido without Chrome
+    except (ValueError, ImportError, RuntimeError) as error:  # Plotly without kaleido, or kaleido without Chrome
         why = str(error).strip().partition("\n")[0].rstrip(".,: ")
         raise ValueError(f"{target.name} cannot be written: {_NEEDS} ({why}).") from None
     target.write_bytes(content)

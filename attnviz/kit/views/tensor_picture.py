@@ -14,9 +14,9 @@ from attnviz.kit.views.panels import DOWN, style_figure
 Tokens = Mapping[str, Sequence[Sequence[str]]]
 
 MOST_CELLS = 70_000
-MOST_TOLD = 20_000  # cells whose tokens are named on hover: each costs some bytes of text
-HEIGHT = 266  # pixels: a table of lines and a picture fit into 720 below each other
-GAP = 2  # cells between small multiples
+MOST_TOLD = 20_000  # maximum cells with tokens in tooltips
+HEIGHT = 266  # pixels, so that a table and a picture fit into 720
+GAP = 2  # gap in cells between small multiples
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from attnviz.learning.live.frames import read_frame, write_frame
 from attnviz.places import CODE
 from attnviz.toys.limits import seconds_allowed
 
-_PATIENCE = 45.0  # seconds of silence, besides those that a whole run may take: after that, it hangs
+_PATIENCE = 45.0  # seconds of silence, beyond the longest allowed run, after which the worker hangs
 
 
 class WorkerProcess:
@@ -56,7 +56,7 @@ class WorkerProcess:
             if pipe is not None:
                 try:
                     pipe.close()
-                except OSError:  # what was not yet written cannot be, any more
+                except OSError:  # unsent data cannot be flushed to a killed process
                     continue
         process.wait()
 

@@ -18,7 +18,7 @@ _NICE = 10
 def main() -> None:
     """Train the experiments that arrive on standard input, one after another."""
     frames = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anything prints goes the way of errors
+    os.dup2(2, 1)  # redirect prints to standard error
     _stand_back()
     from attnviz.learning.live.frames import read_frame
 
@@ -45,7 +45,7 @@ def train(asked: dict[str, Any], frames: BinaryIO) -> None:
     from attnviz.toys.run import Moment, TrainingRun
 
     waiting: list[Moment] = []
-    told = -math.inf  # the first goes out at once
+    told = -math.inf  # so that the first frame is sent at once
 
     def watch(moment: Moment) -> None:
         nonlocal told

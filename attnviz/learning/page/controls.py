@@ -29,11 +29,11 @@ from attnviz.toys.tasks.catalogue import TASKS
 
 COMPONENT = "learning"
 _SHOWN = "learning-view-shown"
-_LACKS = "learning-lacks-recording"  # the address asks for one that is not there
+_LACKS = "learning-lacks-recording"  # True if the recording in the address is unavailable
 _SMALL = "A Transformer small enough to be trained while you watch."
 _RECORDED = "A recorded training run, step by step."
-HOW_IT_LEARNED = "How the translator learned"  # in the list where this instance has the recording
-# Pairs of runs whose difference is a lesson; all of them are recorded.
+HOW_IT_LEARNED = "How the translator learned"  # listed if this server has the recording
+# Pairs of recorded runs whose difference is instructive.
 LESSONS: dict[str, dict[str, str]] = {
     "With and without the causal mask": {"task": "french", "second": "without-causal-mask"},
     "The causal mask is missing in one of two heads": {"task": "french", "second": "leak-one-head"},
@@ -52,7 +52,7 @@ LESSONS: dict[str, dict[str, str]] = {
     "Induction: a loss that is too low": {"task": "twice", "second": "without-causal-mask"},
     "Adding two numbers": {"task": "add", "second": ALONE},
 }  # fmt: skip
-# What a choice of another experiment leaves behind.
+# Parameters that are cleared when another experiment is chosen.
 _OF_A_RECORDING = {"recording": None, "sentence": None}
 _OF_A_RUN = {"guess": None, "moment": None, "train": None, **_OF_A_RECORDING}
 
@@ -60,7 +60,7 @@ _OF_A_RUN = {"guess": None, "moment": None, "train": None, **_OF_A_RECORDING}
 def current_state() -> LearningState:
     """Return the state of the experiment in the address. Invalid values are reported above the picture."""
     texts = persistent.texts()
-    if texts["recording"]:  # which is not there: moment and head were its own
+    if texts["recording"]:  # the recording is unavailable, so its step and head do not apply
         texts |= {"moment": "", "site": ""}
     view, problems = view_of(texts)
     layout.note(*persistent.linked_problems(problems))
@@ -141,7 +141,7 @@ def adopt() -> None:
     chosen = reported_view(COMPONENT, RecordingState if _is_of_recording(before) else LearningState) or {}
     if chosen.get("of") != before.get("of"):
         return
-    if chosen and st.session_state.get(_LACKS):  # what is chosen in its place leaves it for good
+    if chosen and st.session_state.get(_LACKS):  # a choice drops the unavailable recording from the address
         persistent.write({name: str(chosen.get(name, "")) or None for name in ("moment", "site")} | _OF_A_RECORDING)
     persistent.write({name: str(value) for name, value in chosen.items() if value != before.get(name)})
     st.session_state[_SHOWN] = before | chosen

@@ -21,8 +21,8 @@ from attnviz.toys.recording import recording_from_moments
 from attnviz.toys.run import WATCHED
 from attnviz.toys.switches import title_of
 
-EVERY = 1.0  # seconds; the browser shows what came in them five times a second (learning/widget/js/feeds.js)
-_KEPT = 4  # runs that one visitor has watched last
+EVERY = 1.0  # seconds between updates; the browser animates them at 5 Hz (learning/widget/js/feeds.js)
+_KEPT = 4  # recent runs that are kept for each visitor
 _WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
 
 

@@ -20,7 +20,7 @@ from attnviz.toys.run import HELD_OUT
 from attnviz.toys.switches import title_of
 
 NOT_RECORDED = "This run was not recorded. Press “Train it yourself”."
-Said = list[str]  # sentences to stand above the picture
+Said = list[str]  # messages to show above the picture
 
 
 @dataclass(frozen=True)

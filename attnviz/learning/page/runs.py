@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from attnviz.toys.experiment import Experiment
     from attnviz.toys.recording import Recording
 
-_KEPT = 32  # recordings, of which the largest takes half a megabyte
+_KEPT = 32  # recordings in the cache, half a megabyte at most each
 
 
 @cache

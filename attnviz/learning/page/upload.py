@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from attnviz.toys.recording import Recording
     from attnviz.toys.translator.recording import TranslatorRecording
 
-MEGABYTES = 4  # recordings of ours have some 400 kB
-MOST_HEADS = 400  # of one kind of attention: each is drawn four times, if it is asked for
+MEGABYTES = 4  # maximum size; our recordings have about 400 kB
+MOST_HEADS = 400  # maximum heads of a kind
 FULL = "There is no room for {}: other visitors' files take all of it. Try again later."
 TOO_MANY = "{} shows {:,} heads of each kind; at most {} can be drawn."
 AGAIN = "This link shows a recording from a file, and a link cannot contain the file. Open the file again."

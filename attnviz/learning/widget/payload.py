@@ -26,7 +26,7 @@ from attnviz.tracing.record import Sentence
 
 FORMAT = 1
 Packed: TypeAlias = tuple[dict[str, Any], bytes]
-_KEPT = 32  # recordings, packed: some fifty kilobytes each
+_KEPT = 32  # packed recordings in the cache, about 50 kB each
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 

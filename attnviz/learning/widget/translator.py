@@ -15,7 +15,7 @@ from attnviz.learning.widget.payload import Packed, kind_header, packed_key
 from attnviz.text.display import display
 from attnviz.toys.translator.recording import TranslatorRecording, WatchedLine
 
-MOST_WRITTEN = 400  # characters of a line that are sent
+MOST_WRITTEN = 400  # maximum characters of a line
 
 
 @dataclass(frozen=True, eq=False)

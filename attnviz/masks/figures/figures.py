@@ -10,9 +10,9 @@ from plotly.subplots import make_subplots
 from attnviz.kit.views import colour
 from attnviz.kit.views.labels import FONT, KINDS, hover_name, shorten, ticks
 
-_MOVED_MARGINS = 66 + 45  # above and below, with the title and the lowest axis
-_MOST_NAMES = 20  # along one of two maps side by side: more of them would run into each other
-FLOOR = 1e-4  # where the logarithmic scale begins; exact zeros are left blank
+_MOVED_MARGINS = 66 + 45  # pixels above and below the grids, with the title and the lowest axis
+_MOST_NAMES = 20  # maximum tick labels of a map that do not overlap
+FLOOR = 1e-4  # lower end of the logarithmic scale; exact zeros are left blank
 
 
 def moved_figure(table: pd.DataFrame, *, theme: str = "light") -> go.Figure:
@@ -86,7 +86,7 @@ def leak_figure(
         figure.add_trace(_leak(change, tokens), row=1, col=column)
     top = max(float(change.max()) for _, change in changes)
     powers = range(-4, max(-3, int(np.ceil(np.log10(max(top, FLOOR))))) + 1)
-    told = powers[:: -(-len(powers) // 5)]  # the bar has room for five
+    told = powers[:: -(-len(powers) // 5)]  # the colour bar has space for five ticks
     bar = _bar("max |Δ|") | {"tickvals": list(told), "ticktext": [f"1e{power}" for power in told]}
     figure.update_coloraxes(cmin=-4, cmax=max(powers), colorscale=colour.plotly_scale(look.sequential), colorbar=bar)
     names = ["embedding", *(f"L{layer}" for layer in range(len(changes[0][1]) - 1))]

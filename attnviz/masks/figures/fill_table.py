@@ -11,11 +11,11 @@ import pandas as pd
 
 from attnviz.kit.views.terms import term, term_if_known
 
-# Each column's title, and its term.
+# Term of each column -> its title.
 COLUMNS = {
     "fill": "Fill", "value": "value", "weights": "Weights", "sum": "sum", "masked": "masked", "finding": "finding"
 }  # fmt: skip
-# The fill of each answer, and the code that gives it.
+# Fill of each result -> the code that uses it.
 ANSWERS = {
     "-inf": "labml's mha.py, and nn.MultiheadAttention when its weights are asked for",
     "-1e9": "the Annotated Transformer, and most code based on it",

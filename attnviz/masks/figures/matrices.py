@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 Numbers = Sequence[Sequence[float]]
 
-MOST_CELLS = 32  # of a side
+MOST_CELLS = 32  # maximum rows or columns that are drawn
 
 
 def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Sequence[tuple[int, int]] = ()) -> str:

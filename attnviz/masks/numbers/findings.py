@@ -15,7 +15,7 @@ from attnviz.masks.numbers.nan_causes import nan_causes, overflowed_contexts
 from attnviz.text.entries import columns_of
 from attnviz.transformer.probe import AttentionCall
 
-# Half precision adds up to 1 only to so many digits: sums further off than this are not rounding.
+# Allowed deviation of a row sum from 1 by rounding.
 ROUNDING = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
 
 
@@ -38,7 +38,7 @@ class Rows:
 def rows_of(attn: Float[Tensor, "q_len k_len"], mask: Bool[Tensor, "q_len k_len"]) -> Rows:
     """Describe every row. A row counts as uniform if it sees no key and yet has equal weight on all keys."""
     no_keys, sums = ~mask.any(dim=-1), attn.sum(dim=-1)
-    # Equal scores give equal weights to the last bit; 1 / k_len itself is off by more than that in half precision.
+    # Equal scores give bitwise equal weights, whereas comparing with 1 / k_len would fail in half precision.
     even = (attn.amax(dim=-1) == attn.amin(dim=-1)) & (sums > 0)
     return Rows(
         sums=sums,

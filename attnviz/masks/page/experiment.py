@@ -22,7 +22,7 @@ class MaskExperiment(MaskBench):
     def effect(self) -> Effect | Refused:
         """Run the model again with the mask, or return the cached run."""
         after = _again.get(self._key(self._settings), read=lambda *_: run_then_give_way(self._masked_run))
-        # Cached without the run before, which has a cache of its own.
+        # Only the masked run is cached; the unmasked run has its own cache.
         return after if isinstance(after, Refused) else Effect(self.trace, after, self.probe(writing=False))
 
     def _masked_run(self) -> Trace | Refused:
@@ -33,7 +33,7 @@ class MaskExperiment(MaskBench):
         """Run the model with the mask on the target up to row `step`, as in generation, or return the cached run."""
         up_to = partial(super().written_up_to, step)
         made = _again.get(self._key((*self._settings, "up to", step)), read=lambda *_: run_then_give_way(up_to))
-        assert not isinstance(made, Refused)  # a refusal is raised here, and met by `effect` before
+        assert not isinstance(made, Refused)  # a refusal would have been raised
         return made
 
     def start_writing(self) -> Writing:
@@ -44,7 +44,7 @@ class MaskExperiment(MaskBench):
         """Return the text that the model has written so far without the mask, which all masks share."""
         return self._unmasked_text
 
-    # Held by this run, too: a text that was evicted while it is written would be begun again and again.
+    # Also kept on this object, because a text evicted while it is written would be restarted forever.
     @cached_property
     def _masked_text(self) -> Writing:
         begin = super().start_writing
@@ -81,7 +81,7 @@ def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExp
     return MaskExperiment(model, trace, view, request)
 
 
-# By size, as `session` keeps traces, and beside its room. A run that torch refused is what it said.
+# Caches bounded by bytes. For a run that torch refused, the error message is cached.
 _batches: BoundedCache[str, Trace] = BoundedCache(most=budget.bytes_for("batches"), size=lambda batch: batch.nbytes())
 _again: BoundedCache[str, Trace | Refused] = BoundedCache(
     most=budget.bytes_for("masked runs"),
@@ -89,7 +89,7 @@ _again: BoundedCache[str, Trace | Refused] = BoundedCache(
 )
 
 
-# By the trace that each holds until it is finished.
+# Bounded by the bytes of the traces that unfinished texts hold.
 _writings: BoundedCache[str, Writing] = BoundedCache(
     most=budget.bytes_for("written under masks"), size=lambda text: text.nbytes()
 )

@@ -39,7 +39,7 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
     The tab is drawn first, because a visitor's edit waits for it.
     """
     page, view = layout.state_in_address(MasksTab), controls.current_mask(trace)
-    # On a phone the picture comes first: see masks.css.
+    # On a phone the picture is shown first; see masks.css.
     with st.container(key="mask-stage"):
         left, right = st.columns([20, 80], gap="small")
     with right:
@@ -101,7 +101,7 @@ def _broadcast(bench: MaskExperiment) -> None:
     """Draw the tab Broadcast: how a mask gets its head dimension in this run, and torch's answers without it."""
     st.html(broadcast.picture(bench))
     table = pd.DataFrame(broadcast.tried(bench), columns=["code", "result", "what happens"])
-    st.table(table.set_index("code"))  # wraps: torch's sentence is read to its end
+    st.table(table.set_index("code"))  # st.table wraps, so that torch's message is fully visible
     st.caption(broadcast.explanation(bench))
 
 

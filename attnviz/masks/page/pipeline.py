@@ -19,7 +19,7 @@ from attnviz.masks.page.experiment import MaskExperiment
 from attnviz.masks.page.streaming import drawn_while_written
 from attnviz.text.display import display
 
-ROUNDING = 1e-5  # of a row's attention: two runs of the same in float32 differ by less
+ROUNDING = 1e-5  # two equal runs differ by less than this in float32
 
 
 def picture(bench: MaskExperiment) -> None:
@@ -54,7 +54,7 @@ def _says(bench: MaskExperiment) -> tuple[bool, str]:
     after, before = _quote(writing.so_far(item)), _quote(unchanged.so_far(item))
     if not writing.done:
         return False, f"the model would say {after} <span class='was'>… {_so_far(writing)}</span>"
-    # Asked for here: the first words do not wait for it.
+    # Computed only now, so that the first words do not wait for it.
     effect = bench.effect()
     if isinstance(effect, Refused):
         return True, _refusal(effect)

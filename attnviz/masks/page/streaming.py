@@ -11,7 +11,7 @@ from attnviz.app import hosting
 from attnviz.app.cache import bounded
 from attnviz.masks.page.experiment import MaskExperiment
 
-FIRST, PIECE = 0.04, 0.1  # seconds: of the first piece, which is waited for, and of each later one
+FIRST, PIECE = 0.04, 0.1  # seconds of writing for the first piece, and for each later one
 
 
 def drawn_while_written(bench: MaskExperiment, draw: Callable[[], object]) -> None:

@@ -70,7 +70,7 @@ def shown_step(bench: MaskBench, effect: Effect, chosen: int | None) -> int:
     changed most.
     """
     count = len(bench.trace.query_tokens("decoder_self", bench.view.item))
-    # A pinned row is a step where rows are decoder steps.
+    # A pinned row is a decoder step, except in the encoder.
     pinned = bench.view.row if bench.view.kind != "encoder_self" else None
     step = pinned if chosen is None else chosen
     return step_that_changed_most(effect, bench.view.item) if step is None or step >= count else step

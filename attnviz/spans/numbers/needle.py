@@ -87,7 +87,7 @@ def count_needles(
         raise ValueError(f"{model.name} writes no answer to a prompt: that takes a decoder that writes text.")
     places = range(len(others) + 1) if places is None else places
     cases = [(needle, place) for needle in needles for place in places]
-    each = len(others) + 2  # passes of a prompt: as it is, and with each sentence hidden
+    each = len(others) + 2  # passes per prompt: unchanged, and with each sentence hidden
     lines, total = [], len(cases) * each
     work.tell(0, total)
     for number, (needle, place) in enumerate(cases):
@@ -113,7 +113,7 @@ def trace_needle(model: Model, needle: Needle, others: Sequence[str], place: int
         given = {"messages": [asked, {"role": "assistant", "content": answer}]}
     else:
         given = {"text": f"{passage}\nQuestion: {needle.question}\nAnswer: {answer}"}
-    trace = model.trace(**given, new_tokens=0)  # type: ignore[call-arg]  # a decoder's, told above
+    trace = model.trace(**given, new_tokens=0)  # type: ignore[call-arg]  # decoders take `new_tokens`
     text, tokens = trace.sentences[0].tgt_text, trace.sentences[0].tgt
     begin = text.index(passage)
     spans = list(_sentence_spans(tokens, sentences, begin))
@@ -143,7 +143,7 @@ def _line(
 ) -> tuple:
     trace, answer, spans = trace_needle(model, needle, others, place)
     table = hide_spans(model, trace, answer, spans, hidden_from=hidden_from, work=work)
-    assert trace.logits is not None  # or hide_spans had refused
+    assert trace.logits is not None  # checked by `hide_spans`
     chosen = trace.logits[0, answer.start - 1 : answer.end - 1].argmax(dim=-1).tolist()
     says = chosen == [token.id for token in trace.sentences[0].tgt[answer.start : answer.end]]
     lost, shares = table["difference"].tolist(), table["share"].tolist()

@@ -66,7 +66,8 @@ def span_shares(trace: TraceLike, spans: Sequence[Span] | None = None, *, item: 
     Raise ValueError if the trace has no decoder or no spans, or if spans overlap or contain no token.
     """
     layers = range(trace.shape("decoder_self")[0])
-    weights = (trace.attn("decoder_self", layer=at, item=item) for at in layers)  # one at a time: maps are large
+    # One layer at a time, because maps are large.
+    weights = (trace.attn("decoder_self", layer=at, item=item) for at in layers)
     return _shares(trace, spans, weights, trace.sink_weights("decoder_self", item=item), item)
 
 
@@ -104,7 +105,8 @@ def _shares(
 ) -> SpanShares:
     """Sum the weights `(heads, rows, keys)` of each layer over spans."""
     chosen = spans_of(trace, spans, item)
-    members = torch.zeros(len(trace.key_tokens("decoder_self", item=item)), len(chosen) + 2)  # first, spans, others
+    # Columns: first token, spans, other tokens.
+    members = torch.zeros(len(trace.key_tokens("decoder_self", item=item)), len(chosen) + 2)
     members[:, -1] = 1
     for column, span in enumerate(chosen, start=1):
         members[span.start : span.end, column] = 1

@@ -75,7 +75,7 @@ class BugEffect:
     cut: int = 0
 
 
-MOST = 64  # tokens: with a bug the whole prefix runs again at every step
+MOST = 64  # maximum tokens, because with a bug every step runs the whole prefix
 
 
 @torch.inference_mode()

@@ -26,7 +26,7 @@ from attnviz.kit.views.panels import Panel, panels_figure, panels_table
 from attnviz.text.display import display
 from attnviz.transformer.probe import Site
 
-ROUNDS = 20  # times that two visitors come at once
+ROUNDS = 20  # number of simultaneous visits
 
 
 def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
@@ -130,7 +130,7 @@ def _effect_in_model(
     sites = [site for site in bench.trace.calls if _is_in_scope(site, view)]
     try:
         weights = bench.weights(sites)
-    except ValueError as refusal:  # of another layer than the one that is open
+    except ValueError as refusal:  # a site in another layer may be unsupported
         return Raised.from_error(refusal)
     work = work_without_bar("bug in the model", (name_of(bench.trace), *choice))
     return bug_in_model(bench.model, bench.trace, BUGS[view.bug].steps, weights, off=_off_phrase(view), work=work)

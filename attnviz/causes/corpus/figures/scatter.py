@@ -11,8 +11,9 @@ from attnviz.kit.views import colour
 from attnviz.kit.views.labels import KINDS, head_name
 from attnviz.kit.views.panels import style_figure
 
-SYMBOLS = {"encoder_self": "circle", "decoder_self": "square", "cross": "diamond"}  # told apart without colour too
-_FAINTEST = 0.18  # of the scale: its first colour is that of the panel
+# One symbol per kind, so that kinds can be told apart without colour.
+SYMBOLS = {"encoder_self": "circle", "decoder_self": "square", "cross": "diamond"}
+_FAINTEST = 0.18  # start of the colour scale; the first colours are too close to the panel's
 
 
 @dataclass(frozen=True)

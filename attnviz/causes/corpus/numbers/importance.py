@@ -113,12 +113,12 @@ def _unmeasured_importance(how: How, model: Model, corpus: ReadCorpus) -> HeadIm
 def _differentiate(model: Model, corpus: ReadCorpus, batch: CorpusBatch, found: HeadImportance) -> None:
     gates = _Gates()
     logits = model.rerun(batch.trace, gates).logits
-    assert logits is not None  # there are targets
+    assert logits is not None  # `require_targets` has passed
     with torch.inference_mode(False):
         gain = log_probabilities(corpus, batch, logits).sum()
         sites = list(gates.placed)
         slopes = torch.autograd.grad(gain, [gates.placed[site] for site in sites])
-    # L is −log p: these slopes are −z·∂L/∂z
+    # L is −log p, so these gradients are −z·∂L/∂z
     by_site = {site: slope.cpu().double()[..., 0] for site, slope in zip(sites, slopes, strict=True)}
     for nth, (kind, layer, head) in enumerate(found.places):
         slope = by_site[Site(kind, layer)][:, head]

@@ -23,7 +23,7 @@ def log_probabilities_under(model: Model, corpus: ReadCorpus, done: Done, *, sto
     found = torch.full((len(corpus.sentences),), torch.nan, dtype=torch.double)
     for batch in stop.iterate(corpus.batches(model), corpus.batch_count()):
         logits = model.rerun(replace(batch.trace, interventions=tuple(done))).logits
-        assert logits is not None  # there are targets
+        assert logits is not None  # every sentence has a target
         found[list(batch.items)] = log_probabilities(corpus, batch, logits).cpu()
     return found
 

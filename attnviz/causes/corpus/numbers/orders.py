@@ -16,7 +16,7 @@ from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.making import ablate
 
-SEEDS = 5  # of the random orders
+SEEDS = 5  # number of random orders
 
 
 @dataclass(frozen=True)

@@ -219,7 +219,7 @@ def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Ten
 def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
     """Compute ‖z_h W_o^h‖ for each head and row."""
     found = maps[site]
-    assert isinstance(found, OutputMap)  # or `why_not` says so
+    assert isinstance(found, OutputMap)  # otherwise `why_not` is set and norms are not computed
     return found.head_outputs(trace.context(site.kind, site.layer, item)).norm(dim=-1)
 
 

@@ -12,7 +12,7 @@ from attnviz.text.languages import language_name
 
 COMMAND = "python -m attnviz.causes.corpus --to {to} --halves --card < assets/sentences/{to}.tsv"
 _HEADING = "## Heads removed, {}"
-_COUNTS = 6  # of removed heads, between none and all
+_COUNTS = 6  # number of columns between 0 and all heads removed
 
 
 def curve_path(folder: Path, to: str) -> Path:

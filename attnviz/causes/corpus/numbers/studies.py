@@ -45,7 +45,7 @@ class StudyRun(SharedRun):
     def __init__(self, model: Model, lines: tuple[CorpusLine, ...], to: str, changed: Condition, left: float) -> None:
         super().__init__((model.model_id, to, lines), changed)
         self.lines, self.to, self.left = lines, to, left
-        self.model: Model | None = model  # let go of when it is over
+        self.model: Model | None = model  # released when the run is over
         self.stage: Stage = "reading"
         self.progress: tuple[int, int] = (0, len(lines))
         self.study: CorpusStudy | None = None
@@ -117,7 +117,7 @@ class Studies:
             return RestingProgress(run, self).make_cancellable()
 
         _lower_priority()
-        assert run.model is not None  # it is not over
+        assert run.model is not None  # the run is not over yet
         try:
             for study in run_stages(run.model, run.lines, to=run.to, listen=listen):
                 run.study = study
@@ -125,7 +125,7 @@ class Studies:
                     break
         except ValueError as refusal:
             return "failed", str(refusal)
-        except Exception as error:  # of a visitor's model: the next run must not be lost with it
+        except Exception as error:  # a visitor's model may raise anything, and the queue must go on
             return "failed", f"The model could not be run on this list: {str(error).strip().splitlines()[0]:.200}"
         finally:
             run.model = None
@@ -151,7 +151,7 @@ class RestingProgress:
 
 
 def _lower_priority() -> None:
-    """Lower the priority of this thread, which only Linux supports."""
+    """Lower the priority of this thread. This works only on Linux."""
     if hasattr(os, "setpriority") and os.uname().sysname == "Linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

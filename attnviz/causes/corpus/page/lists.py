@@ -15,7 +15,7 @@ from attnviz.text.display import display
 from attnviz.text.limits import TextError
 
 MEGABYTES = 1
-MOST_CHARACTERS = 200_000  # which are below what a message may have, 1 MB, in any writing
+MOST_CHARACTERS = 200_000  # below Streamlit's message limit of 1 MB in any script
 _TEXT, _KEPT, _FILE = "corpus-text", "corpus-kept", "corpus-file"
 AGAIN = "This link uses pasted sentences, and a link cannot contain them. Paste them again."
 TOO_LONG = "These are {:,} characters; at most {:,} are read. Split the list."
@@ -48,7 +48,7 @@ def _draw_own_list(kinds_of_text: str) -> None:
             "Your own sentences",
             key=_TEXT,
             height=170,
-            max_chars=MOST_CHARACTERS + 1,  # cut there, it is refused, and not read in part
+            max_chars=MOST_CHARACTERS + 1,  # one more, so that a longer text is refused and not silently truncated
             placeholder=f"{kinds_of_text} Up to {MOST_LINES:,} lines.",
             on_change=_keep,
             help=definition("Your own sentences"),
@@ -96,7 +96,7 @@ def _take_file() -> None:
     except UnicodeDecodeError:
         st.session_state["corpus-file-said"] = NO_TEXT.format(name)
         return
-    if len(text) > MOST_CHARACTERS:  # in the field it would travel with each choice
+    if len(text) > MOST_CHARACTERS:  # in the text area it would be sent with each choice
         st.session_state["corpus-file-said"] = TOO_LONG.format(len(text), MOST_CHARACTERS)
         return
     st.session_state[_TEXT] = text.replace("\r\n", "\n")

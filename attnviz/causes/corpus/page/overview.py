@@ -19,7 +19,7 @@ from attnviz.guards.spreadsheet import csv_file
 from attnviz.kit.glossary import definition
 
 _TABLE, _SCATTER = "corpus-heads", "corpus-scatter"
-_MOST_CELLS = 300_000  # sentences times heads, of the long file
+_MOST_CELLS = 300_000  # maximum rows of the long CSV file: sentences times heads
 
 
 def draw(study: CorpusStudy, view: SentencesState, caption: list[str]) -> None:

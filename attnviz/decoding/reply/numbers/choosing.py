@@ -41,7 +41,7 @@ class Choosing:
         reached = self.sampling.probabilities(logits)[0].double().cpu().cumsum(dim=0)
         drawn = np.random.default_rng([self.seed, position]).random() * float(reached[-1])
         found = int(torch.searchsorted(reached, drawn, right=True))
-        return min(found, int(reached.argmax()))  # rounding may draw beyond the last one that has a probability
+        return min(found, int(reached.argmax()))  # rounding may sample beyond the last token with a probability
 
 
 GREEDY = Choosing()

@@ -20,11 +20,11 @@ from attnviz.tracing.recorder import Recorder
 if TYPE_CHECKING:
     from attnviz.models.huggingface.chat.reply_prompt import ReplyPrompt
 
-LIMIT = 300  # tokens of a reply, unless the caller says otherwise
-MOST = 1_000  # tokens of a reply
+LIMIT = 300  # default limit of tokens in a reply
+MOST = 1_000  # maximum tokens of a reply
 _ALTERNATIVES = 10
 _CANDIDATE = Struct("<idd")
-_TEXT_BYTES = 1_000  # of a token with its texts, and of its candidates
+_TEXT_BYTES = 1_000  # estimated bytes of a token with its texts and candidates
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Reply:
             self.taken = {at: id_ for at, id_ in self.taken.items() if at < position}
             del self.written[position:]
             self._encoded = self.prompt.encoded
-            for each in self.written:  # one at a time, as they were written
+            for each in self.written:  # one at a time, as when they were written
                 self._encoded = self.prompt.text.append_ids(self._encoded, [each.token.id], segment=1)
 
     def attn(self, *, layer: int | None = None, head: int | None = None) -> Tensor:
@@ -152,7 +152,7 @@ class Reply:
         position, stepper, before = len(self.written), self.prompt.stepper, self._encoded
         fed = len(before.tokens) - 1 if position else 0
         if not stepper.go_back(fed):
-            fed = 0  # a cache that cannot be cut is filled anew
+            fed = 0  # a cache that cannot be truncated is refilled
         self.rows.cut(fed)
         recorder = Recorder(keeps_hidden=False)
         ids = torch.tensor([before.ids[fed:]], device=stepper.network.device)

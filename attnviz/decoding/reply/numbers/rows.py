@@ -13,7 +13,7 @@ from torch import Tensor
 from attnviz.transformer.attention import call_attn
 from attnviz.transformer.probe import AttentionCall, Site
 
-_ROOM = 64  # positions of the first allocation
+_ROOM = 64  # positions in the first allocation
 
 
 class GrowingTensor:
@@ -73,9 +73,9 @@ class SiteRows:
 
     def __init__(self) -> None:
         self._queries, self._keys = GrowingTensor(), GrowingTensor()
-        self._groups = 0  # query heads that share a key head
-        self._ranges: dict[int, tuple[int, ...]] = {}  # by row: where what it sees begins and ends, if not from 0 on
-        self._whole: dict[int, Tensor] = {}  # by row: weights `(heads, keys)`
+        self._groups = 0  # number of query heads that share a key head
+        self._ranges: dict[int, tuple[int, ...]] = {}  # row -> edges of its visible ranges, if they do not start at 0
+        self._whole: dict[int, Tensor] = {}  # row -> weights `(heads, keys)`
         self._like: _LikeCalls | None = None
 
     def append(self, call: AttentionCall) -> None:

@@ -91,7 +91,7 @@ class HeldReply:
     sent: int = 0
     sent_site: tuple[int | str, int | str] = (0, 0)
     messages: int = 0
-    recent: deque[tuple[float, int]] = field(default_factory=deque)  # when how many tokens had been sent, lately
+    recent: deque[tuple[float, int]] = field(default_factory=deque)  # (time, tokens sent before) of recent messages
 
     def first_to_send(self, now: float) -> int:
         """Return the first token to send.

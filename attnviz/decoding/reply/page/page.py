@@ -37,10 +37,10 @@ from attnviz.text.display import display, display_token
 COMPONENT, _NEXT = "reply", "reply-next-question"
 
 
-_LOOK = 0.25  # seconds between two looks for room
-_PATIENCE = 60.0  # seconds that a reply waits for room
+_LOOK = 0.25  # seconds between two checks for free memory
+_PATIENCE = 60.0  # maximum seconds that a reply waits for memory
 _FULL = "The replies that are being written take all the memory that there is for replies."
-_APART = 0.025  # seconds between two messages, at least
+_APART = 0.025  # minimum seconds between two messages
 
 
 @dataclass
@@ -187,7 +187,7 @@ def _write(writer: ReplyWriter) -> None:
         if not writer.write():
             return
     except ValueError as why:
-        current_page().add(str(why))  # the run that follows shows it
+        current_page().add(str(why))  # shown by the next rerun
     _stop()
     held.held().handed_on = writer.reply if writer.reply.written else None
     st.rerun()
@@ -218,7 +218,7 @@ def _draw_buttons(place, writer: ReplyWriter) -> None:
     reply, is_writing = writer.reply, writer.is_writing
     label, icon = ("Stop", "stop") if is_writing else ("Go on" if reply.written else "Write", "play_arrow")
     act, given = (_stop, ()) if is_writing else (_go_on, (reply.limit, reply.limit))
-    place.button(  # one button under all three names: another would stand beside it until the run ends
+    place.button(  # one key for all three labels; a second button would stay visible until the run ends
         label, key="reply-go", icon=f":material/{icon}:", type="primary", on_click=act, args=given,
         disabled=bool(reply.ended),
     )  # fmt: skip
@@ -311,7 +311,7 @@ def message_since(
     """
     prompt, written = len(reply.prompt.encoded.tokens), reply.written
     first = max(0, since - prompt)
-    # The rows of the prompt are computed with the first token.
+    # The prompt's rows are computed together with the first token.
     first_row = min(since - 1, reply.row_count) if since > prompt else 0
     layer, head = (None if at == MEAN else at for at in state.site)
     rows = _rows(reply, layer, head, first_row)  # type: ignore[arg-type]

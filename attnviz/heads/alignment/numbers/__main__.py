@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # must be set before torch is imported
 
 
 def main(asked: Sequence[str]) -> int:

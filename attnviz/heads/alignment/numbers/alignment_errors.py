@@ -18,8 +18,8 @@ from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
 
 ERRORS = FOLDER / "errors"  # tables of shipped weights, which the command writes
-NumberedLink = tuple[int, int, int]  # a sentence and a link in it
-Progress = Callable[[float], object]  # called with the share that is done
+NumberedLink = tuple[int, int, int]  # a sentence's index, and a link in it
+Progress = Callable[[float], object]  # called with the finished share
 
 
 class _Counted:
@@ -99,9 +99,9 @@ def _diagonal(trace: Trace) -> frozenset[Link]:
 def known_errors(model_id: str) -> pd.DataFrame | None:
     """Read the shipped table of `alignment_errors` for these weights; None if there is none."""
     path = ERRORS / f"{model_id}.tsv"
-    if path not in ERRORS.glob("*.tsv"):  # which an id with a path in it never is
+    if path not in ERRORS.glob("*.tsv"):  # a path in the id never matches
         return None
-    return pd.read_csv(path, sep="\t").astype({"layer": "Int64", "head": "Int64"})  # with a place for "of all"
+    return pd.read_csv(path, sep="\t").astype({"layer": "Int64", "head": "Int64"})  # nullable, because None means all
 
 
 def write_errors(table: pd.DataFrame, model_id: str) -> Path:

@@ -25,7 +25,7 @@ from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
 
 READINGS: tuple[Reading, ...] = ("out", "in")
-# Of a layer, or of all; the others are of one head, or of the whole model.
+# Methods for one layer or all layers; other methods are for one head or for the whole model.
 OF_LAYERS = ("attribution", "mean of heads", "norm of heads' sum")
 MEASURED = "rollout, measured residual"
 OF_HEADS = ("one head", "norm of one head")
@@ -82,7 +82,7 @@ def ways(known: KnownMaps, trace: TraceLike) -> tuple[Aligner, ...]:
     """Return every alignment method that a model with cross-attention supports."""
     layers, heads = trace.shape("cross")
     found: list[Aligner] = []
-    if not known.missing_reason("attribution"):  # it is to the token that comes out, and has no other reading
+    if not known.missing_reason("attribution"):  # attribution is to the output token, so there is only one reading
         found = [Aligner("attribution", layer, None, "out") for layer in (*range(layers), None)]
     for method in (*OF_HEADS, *OF_LAYERS[1:], "rollout", MEASURED, "ALTI"):
         if not known.missing_reason(method):
@@ -102,11 +102,11 @@ def scores(way: Aligner, known: KnownMaps, trace: TraceLike, *, item: int = 0) -
         return attention_scores(trace, layer=way.layer, item=item)
     if way.method == "rollout":
         return rollout(trace, item=item).source
-    assert isinstance(trace, Trace)  # of bare weights nothing else is known
+    assert isinstance(trace, Trace)  # other methods need a full trace
     if way.method.startswith("norm"):
         layers = range(trace.shape("cross")[0]) if way.layer is None else (way.layer,)
         return torch.stack([_norms(known, trace, layer, way.head, item) for layer in layers]).sum(dim=0)
-    assert isinstance(known.stream, ResidualMaps)  # else it lacks what the others need
+    assert isinstance(known.stream, ResidualMaps)  # checked by `missing_reason`
     if way.method == MEASURED:
         return rollout(trace, residual=mean_residual(known.stream, trace, item=item), item=item).source
     if way.method == "ALTI":

@@ -18,8 +18,8 @@ from attnviz.text.words import is_within_word
 from attnviz.tracing.trace import Trace
 
 FOLDER = ASSETS / "alignments"
-Span = tuple[int, int]  # of characters, the end not included
-SpanLink = tuple[tuple[Span, ...], tuple[Span, ...]]  # what is linked in the sentence, and in its translation
+Span = tuple[int, int]  # character range, the end excluded
+SpanLink = tuple[tuple[Span, ...], tuple[Span, ...]]  # linked parts of the sentence, and of its translation
 _LINK = re.compile(r"([^=~]+)([=~])([^=~]+)")
 _PART = re.compile(r"([^#]+)(?:#([1-9]\d*))?")
 

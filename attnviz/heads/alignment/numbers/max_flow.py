@@ -15,8 +15,8 @@ from attnviz.analysis.mixing import Mix
 if TYPE_CHECKING:
     import networkx as nx
 
-MOST = 32  # tokens of source and of target: beyond, a row takes seconds
-_UNIT = 10**6  # a share as a whole number: with floats the search need not end
+MOST = 32  # maximum tokens of source and target; with more, a row takes seconds
+_UNIT = 10**6  # scale of shares to integers; with floats the search may not terminate
 _Node = tuple[str, int, int]  # stack, height and position
 
 
@@ -41,7 +41,7 @@ def max_flow(mixes: Sequence[Mix], row: int, *, target: bool = True) -> Contribu
 
 def _pipes(mixes: Sequence[Mix]) -> "nx.DiGraph":
     """Build the flow network: a node for each position before and after each sublayer, with edges back to the text."""
-    import networkx as nx  # a fifth of a second, which other pictures need not wait for
+    import networkx as nx  # imported here because it takes 0.2 s
     from networkx.algorithms.flow import build_residual_network
 
     pipes = nx.DiGraph()

@@ -78,7 +78,7 @@ def word_scores(
     The last column is the sum over all special tokens. A word for which there is no row has NaN.
     """
     sentence = trace.sentences[item]
-    shift = 1 if reading == "out" else 0  # of a token's place in the target against its row
+    shift = 1 if reading == "out" else 0  # offset between a token's target position and its row
     src, tgt = words_of(sentence.src), words_of(sentence.tgt)
     pooled = scores.new_zeros(len(sentence.src), len(src) + 1)
     pooled[:, -1] = 1
