@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from threading import Event
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 import torch
 
 from attnviz.engine.admission import Limits
+from attnviz.engine.batching import Batcher
 from attnviz.engine.exchange import DEADLINE, ID, WEIGHTS
 from attnviz.engine.message import Message
 from attnviz.engine.service import ModelService
@@ -144,12 +147,23 @@ def test_a_failure_is_not_kept_for_who_asks_again(running: Served) -> None:
     assert post(running, message(), **{ID: "again"}).status_code == 200
 
 
-def test_what_is_too_much_is_told_to_come_again() -> None:
-    with serve_models({"tiny": Slow()}, Limits(waiting=3, batch=1)) as engine, ThreadPoolExecutor(12) as pool:
-        answers = list(pool.map(lambda _: post(engine, message()), range(12)))
-    statuses = [answer.status_code for answer in answers]
-    assert sorted(set(statuses)) == [200, 429]
-    assert {answer.headers["Retry-After"] for answer in answers if answer.status_code == 429} == {"1"}
+@pytest.mark.parametrize(
+    ("limits", "each", "let_in"),
+    [(Limits(waiting=3, batch=1), 0.0, 3), (Limits(batch=1, wait_seconds=0.5), 0.3, 1)],
+    ids=["as many as may wait", "as many as can be answered soon"],
+)
+def test_what_is_too_much_is_told_to_come_again_before_the_others_are_answered(
+    limits: Limits, each: float, let_in: int
+) -> None:
+    held = Held()
+    with serve_models({"tiny": held}, limits) as engine, ThreadPoolExecutor(12) as pool:
+        engine.services["tiny"]._admission.learn("trace", each)
+        asked = [pool.submit(post, engine, message()) for _ in range(12)]
+        refused = [one.result() for one in islice(as_completed(asked), 12 - let_in)]
+        held.may_end.set()
+        statuses = [one.result().status_code for one in asked]
+    assert {(answer.status_code, answer.headers.get("Retry-After")) for answer in refused} == {(429, "1")}
+    assert (statuses.count(200), statuses.count(429)) == (let_in, 12 - let_in)
 
 
 @pytest.mark.parametrize("batch", [1, 4])
@@ -168,14 +182,27 @@ def test_what_is_late_when_its_turn_comes_never_begins(batch: int) -> None:
     assert "could begin" in late.result().json()["error"]
 
 
-def test_no_more_is_let_in_than_can_be_answered_soon() -> None:
-    with serve_models({"tiny": Slow(0.3)}, Limits(batch=1, wait_seconds=0.5)) as engine, ThreadPoolExecutor(12) as pool:
-        for _ in range(4):
-            post(engine, message())
-        answers = list(pool.map(lambda _: post(engine, message()), range(12)))
-    statuses = [answer.status_code for answer in answers]
-    assert 1 <= statuses.count(200) < 12
-    assert statuses.count(200) + statuses.count(429) == 12
+def test_who_came_first_is_answered_first() -> None:
+    async def ask() -> tuple[list[list[int]], list[int]]:
+        batches, ended = [], []
+
+        async def run(items: Sequence[int]) -> Sequence[int]:
+            batches.append([*items])
+            await asyncio.sleep(0)
+            return items
+
+        batcher: Batcher[int, int] = Batcher(run, most=3, seconds=0.0)
+
+        async def visitor(number: int) -> None:
+            ended.append(await batcher.submit("one key", number))
+
+        await asyncio.gather(*map(visitor, range(8)))
+        return batches, ended
+
+    with ThreadPoolExecutor(1) as apart:  # a test with a browser has an event loop in this thread
+        batches, ended = apart.submit(asyncio.run, ask()).result()
+    assert batches == [[0, 1, 2], [3, 4, 5], [6, 7]]
+    assert ended == [*range(8)]
 
 
 @pytest.mark.parametrize("name", ["tiny", "bert"])

