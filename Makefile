@@ -68,8 +68,8 @@ docs: $(DOCS_READY) ## the documentation, with every picture and notebook made a
 	@OMP_WAIT_POLICY=passive $(BIN)/python -m sphinx -b html -E -W --keep-going -n -q docs docs/_build/html
 	@echo 'docs/_build/html/index.html'
 
-walk: $(TEST_READY) $(BROWSER_READY) ## every control on every kind of model, then by dice (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
-	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk tests/browser/screens/test_every_page.py \
+walk: $(TEST_READY) $(BROWSER_READY) ## what takes long: every control on every kind of model, then by dice, and servers that are killed (ATTNVIZ_WALK_STEPS=400, ATTNVIZ_WALK_SEED=14)
+	@ATTNVIZ_WALK_STEPS="$${ATTNVIZ_WALK_STEPS:-400}" exec $(BIN)/python -m pytest tests/browser/walk tests/browser/evening tests/browser/screens/test_every_page.py \
 		$(if $(ATTNVIZ_WALK_SCRIPT),-k again) $(ARGS)
 
 wheel: $(TEST_READY) ## the package as one file, dashboard and translator in it: dist/attnviz-….whl

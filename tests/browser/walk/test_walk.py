@@ -1,6 +1,5 @@
 """Every control that a page has, alone and at random, by several visitors at once: nothing breaks, and what is shown
-belongs to what is in the bar. `make test` walks forty steps at random, on every kind of model; `make walk` uses every
-control of every page, on every kind of model, and walks further.
+belongs to what is in the bar. `make walk` runs these tests.
 """
 
 import os
@@ -15,28 +14,12 @@ from tests.browser.walk.routes import Alone, walk_at_random
 from tests.browser.walk.sentences import TYPED
 from tests.browser.walk.visitor import Visitor, together
 
-STEPS = int(os.environ.get("ATTNVIZ_WALK_STEPS", "0"))
-FEW = 12  # steps by dice of each of three visitors
-FEWER = 4  # and of one who begins at Learning, where a step may train
+STEPS = int(os.environ.get("ATTNVIZ_WALK_STEPS", "400"))
+FEWER = 4  # steps by dice of the visitor who begins at Learning, where a step may train
 SCRIPT = os.environ.get("ATTNVIZ_WALK_SCRIPT", "")
 PAGES = ("", "heads", "masks", "decoding", "causes", "anatomy", "implementations")
-LEARNING = "learning"  # `make walk` uses every control of it, and of Lessons
+LEARNING = "learning"
 WITHOUT_MODEL = (LEARNING, "lessons")
-
-
-def test_forty_steps_at_random_by_four_visitors(ground: Ground) -> None:
-    starts = (
-        ground.link_to("masks"),
-        ground.link_to("heads", ground.encoder),
-        ground.link_to("decoding", ground.decoder),
-    )
-    walks = {}
-    for start in starts:
-        one = ground.visitor()
-        walks[one] = one.walk(_walk_at_random(one, start, steps=FEW))
-    one = ground.visitor()
-    walks[one] = one.walk(_walk_at_random(one, ground.link_to(LEARNING), steps=FEWER))
-    together(walks)
 
 
 def _alone(visitor: Visitor, addresses: list[str]) -> Alone:
@@ -49,7 +32,6 @@ def _walk_at_random(visitor: Visitor, start: str, *, steps: int):
     return walk_at_random(visitor, dice=dice, steps=steps, texts=(*TYPED[visitor.who], STRANGE, ""), start=start)
 
 
-@pytest.mark.skipif(not STEPS, reason="`make walk` goes this far")
 @pytest.mark.parametrize("model", ["translator", "encoder", "decoder"])
 def test_every_control_works_on_every_model(ground: Ground, model: str) -> None:
     name = {"encoder": ground.encoder, "decoder": ground.decoder}.get(model, "")
@@ -61,15 +43,15 @@ def test_every_control_works_on_every_model(ground: Ground, model: str) -> None:
     together(walks)
 
 
-@pytest.mark.skipif(not STEPS, reason="`make walk` goes this far")
 def test_a_long_walk_at_random_by_a_visitor_of_each_kind_of_model(ground: Ground) -> None:
     links = (
         ground.link_to("heads"),
         ground.link_to("masks", ground.encoder),
         ground.link_to("decoding", ground.decoder),
     )
-    starts = {ground.visitor(): link for link in links}
-    together({one: one.walk(_walk_at_random(one, start, steps=STEPS)) for one, start in starts.items()})
+    starts = {ground.visitor(): (link, STEPS) for link in links}
+    starts[ground.visitor()] = (ground.link_to(LEARNING), FEWER)
+    together({one: one.walk(_walk_at_random(one, start, steps=steps)) for one, (start, steps) in starts.items()})
 
 
 @pytest.mark.skipif(not SCRIPT, reason="a script of a walk before, ATTNVIZ_WALK_SCRIPT, is walked again")

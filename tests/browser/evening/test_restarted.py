@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.served.restartable import Restartable
+from tests.browser.evening.restartable import Restartable
 
 AWAY = "The server is starting again. This page comes back by itself."
 LOST = "[data-testid='stApp']:not([data-test-connection-state='CONNECTED'])"

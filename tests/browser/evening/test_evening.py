@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.classes.evening import PASSWORD, Evening, press, tap
 from tests.browser.classes.thumb import marked_cells, tap_cell
-from tests.browser.served.restartable import Restartable
+from tests.browser.evening.evening import PASSWORD, Evening, press, tap
+from tests.browser.evening.restartable import Restartable
 
 EARLY, LATE = ("Zebulon", "Quirin"), "Ottilie"
 RED, DOG = (2, 1), (2, 2)  # cells of the row that writes “rouge”
