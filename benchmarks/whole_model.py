@@ -14,7 +14,7 @@ import torch
 from playwright.sync_api import Error, Page, Route
 
 import attnviz
-from attnviz.heads.every_head.payload import SIDE, whole_model_payload
+from attnviz.heads.every_head.every_head import SIDE, whole_model_payload
 from benchmarks.browser import chromium_here
 from benchmarks.peers import save_gpt2_small
 from benchmarks.report import Row

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.heads.every_head.payload import whole_model_payload
+from attnviz.heads.every_head.every_head import whole_model_payload
 from attnviz.heads.links import links
 from attnviz.heads.links.links import links_payload
 from attnviz.heads.neuron.neuron import neuron_payload

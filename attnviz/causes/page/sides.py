@@ -11,8 +11,7 @@ from attnviz.app.cache import toys, traces
 from attnviz.app.cache.pictures import get_or_make
 from attnviz.app.progress import work_without_bar
 from attnviz.app.request import Request
-from attnviz.causes.pictures.compared import BY, RULES, CompareState, Side
-from attnviz.causes.pictures.sides import (
+from attnviz.causes.compared.sides import (
     FIXED_FOR_LANGUAGES,
     FIXED_FOR_MODELS,
     FIXED_FOR_SENTENCES,
@@ -24,6 +23,7 @@ from attnviz.causes.pictures.sides import (
     rule_name,
     side,
 )
+from attnviz.causes.pictures.compared import BY, RULES, CompareState, Side
 from attnviz.models.catalogue import Entry, entries, unshipped_entry
 from attnviz.models.chat import takes_chat
 from attnviz.text.languages import named_code

@@ -22,7 +22,7 @@ from attnviz.causes.numbers.effects import HeadEffects, head_effects
 from attnviz.causes.numbers.spreads import usual_effects
 from attnviz.causes.numbers.switched_off import SwitchedOff, rerun_under
 from attnviz.causes.pictures.switches import PUTS, SwitchOffState, head_name, switches
-from attnviz.causes.switches.payload import ShownSwitches
+from attnviz.causes.switches.switches import ShownSwitches
 from attnviz.kit.fields import write_view
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements

@@ -6,7 +6,7 @@ from functools import cache, partial
 
 from attnviz.analysis.attribution import LogitTarget, drops
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
-from attnviz.causes.attribution.payload import Lens, ShownLogit, attribution_payload
+from attnviz.causes.attribution.attribution import Lens, ShownLogit, attribution_payload
 from attnviz.causes.numbers.lens import LogitLens, encoder_lens, logit_lens
 from attnviz.causes.numbers.split import SplitModel
 from attnviz.causes.pictures.one_token import id_of, name_of

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from attnviz.analysis.mask_spec import RULES as MASK_RULES
-from attnviz.causes.compared.payload import ALL, ShownSides, compared_payload
+from attnviz.causes.compared.compared import ALL, ShownSides, compared_payload
 from attnviz.causes.numbers import findings
 from attnviz.causes.numbers import run_comparison as analysis
 from attnviz.causes.numbers.chances import Chances, chances, compared_tokens

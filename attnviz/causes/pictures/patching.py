@@ -9,7 +9,7 @@ from attnviz.causes.numbers.joint_patches import Cell, patch_jointly
 from attnviz.causes.numbers.logit_difference import LogitDifference
 from attnviz.causes.numbers.matrices import Matrices, matrices
 from attnviz.causes.numbers.pair import Pair, written_under
-from attnviz.causes.patching.payload import ShownPair, patching_payload
+from attnviz.causes.patching.patching import ShownPair, patching_payload
 from attnviz.causes.pictures.one_token import id_of, name_of
 from attnviz.kit.caching import Cache, make_anew
 from attnviz.kit.fields import PageState, Say, choice, declare, text, whole_number

@@ -8,7 +8,7 @@ from attnviz.causes.numbers.effects import head_effects
 from attnviz.causes.numbers.pair import written_under
 from attnviz.causes.numbers.spreads import usual_effects
 from attnviz.causes.numbers.switched_off import SwitchedOff
-from attnviz.causes.switches.payload import ShownSwitches, switches_payload
+from attnviz.causes.switches.switches import ShownSwitches, switches_payload
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.fields import PageState, choice, declare_unlinked, flag
 from attnviz.kit.views.interventions import describe_change

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from attnviz.heads.every_head.payload import Strips, one_row_payload
+from attnviz.heads.every_head.every_head import Strips, one_row_payload
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.caching import Cache, make_anew
 from attnviz.kit.fields import choice, declare_unlinked, whole_number

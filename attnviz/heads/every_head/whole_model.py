@@ -8,7 +8,7 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from attnviz.heads.every_head.payload import SIDE, whole_model_payload
+from attnviz.heads.every_head.every_head import SIDE, whole_model_payload
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.caching import Cache, make_anew
 from attnviz.kit.fields import choice, declare_unlinked

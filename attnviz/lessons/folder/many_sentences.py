@@ -14,8 +14,8 @@ from attnviz.causes.corpus.figures import distributions
 from attnviz.causes.corpus.numbers.samples import CorpusSample, quantile_samples, top_sentences
 from attnviz.causes.corpus.numbers.shipped_curve import merged_seeds, shipped_curve
 from attnviz.causes.corpus.numbers.study import CorpusStudy, run_stages
+from attnviz.causes.corpus.tables import shown_table, values_of
 from attnviz.causes.pictures.corpus_measures import SPREAD
-from attnviz.causes.pictures.corpus_table import shown_table, values_of
 from attnviz.kit.views.code_tables import small_table
 from attnviz.kit.views.labels import KINDS, head_name
 from attnviz.lessons.folder.variants import Part, variants

@@ -5,7 +5,7 @@ from itertools import zip_longest
 import pytest
 import torch
 
-from attnviz.causes.compared.payload import ShownSides, compared_payload
+from attnviz.causes.compared.compared import ShownSides, compared_payload
 from attnviz.causes.numbers.run_comparison import compare_runs
 from attnviz.models.translator.tiny import tiny_translator
 from tests.heads.component.heads_page import NEEDS_A_BROWSER

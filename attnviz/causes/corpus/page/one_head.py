@@ -11,8 +11,8 @@ from attnviz.app.markdown import literal
 from attnviz.causes.corpus.figures import distributions
 from attnviz.causes.corpus.numbers.samples import CorpusSample, quantile_samples, top_sentences
 from attnviz.causes.corpus.numbers.study import CorpusStudy
+from attnviz.causes.corpus.tables import values_of
 from attnviz.causes.pictures.corpus_measures import SPREAD
-from attnviz.causes.pictures.corpus_table import values_of
 from attnviz.kit.glossary import definition
 from attnviz.kit.views.labels import KINDS, head_name
 from attnviz.text.display import display
