@@ -17,7 +17,7 @@ from attnviz.extras import needs
 if TYPE_CHECKING:
     from attnviz import views
     from attnviz.analysis.means import mean_contexts
-    from attnviz.hosts.html.page import page
+    from attnviz.hosts.html.one_file import page
     from attnviz.hosts.notebook.show import show
     from attnviz.hosts.registry import picture
     from attnviz.kit.picture import Picture
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from attnviz.server.session import open as open
     from attnviz.spans.numbers.hidden import hide_spans
     from attnviz.spans.numbers.shares import span_shares
-    from attnviz.text.spans import Span
-    from attnviz.text.tokens import Token
+    from attnviz.text.tokens import Span, Token
     from attnviz.toys.learn import learn
     from attnviz.toys.storage import load_recording
     from attnviz.tracing.causes.intervention import Intervention
@@ -48,7 +47,7 @@ _HOME = {
     "Intervention": "attnviz.tracing.causes.intervention",
     "Picture": "attnviz.kit.picture",
     "Site": "attnviz.transformer.probe",
-    "Span": "attnviz.text.spans",
+    "Span": "attnviz.text.tokens",
     "Token": "attnviz.text.tokens",
     "Trace": "attnviz.tracing.trace",
     "ablate": "attnviz.tracing.causes.making",
@@ -62,14 +61,14 @@ _HOME = {
     "load_trace": "attnviz.tracing.storage",
     "mean_contexts": "attnviz.analysis.means",
     "open": "attnviz.server.session",
-    "page": "attnviz.hosts.html.page",
+    "page": "attnviz.hosts.html.one_file",
     "patch": "attnviz.tracing.causes.making",
     "picture": "attnviz.hosts.registry",
     "save": "attnviz.saving",
     "show": "attnviz.hosts.notebook.show",
     "span_shares": "attnviz.spans.numbers.shares",
 }
-HOMES.update({name: _HOME[name] for name in ("page", "picture")}, trace_metrics="attnviz.analysis.trace_metrics")
+HOMES.update({name: _HOME[name] for name in ("page", "picture")}, trace_metrics="attnviz.analysis.metric_table")
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,7 @@ from attnviz.analysis.attribution import LogitTarget, attribution
 from attnviz.analysis.peak_memory import peak_memory
 from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.causes.numbers.effects import head_effects, translations_without
-from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import LogitDifference
 from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace

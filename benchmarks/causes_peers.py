@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from attnviz.causes.numbers.effects import head_effects
-from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import LogitDifference
 from attnviz.causes.numbers.patching import patched_heads
 from attnviz.models import huggingface
 from attnviz.tracing.trace import Trace

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.anatomy.page import claims, counts, experiment, skip, state, walk
+from attnviz.anatomy.page import claims, counts, experiment, skip, walk
 from attnviz.app import layout
 from attnviz.app.cache import traces
 from attnviz.app.styles import style
@@ -20,9 +20,9 @@ request = layout.begin_page("Anatomy", as_it_is=experiment.AS_IT_IS)
 st.html(style("workshop.css"))
 st.html(style("anatomy.css"))
 trace = layout.trace_or_refuse(request, traces.full_trace)
-view = experiment.view_of(state.AnatomyState, trace)
+view = experiment.view_of(experiment.AnatomyState, trace)
 experiment.site(trace, view)
-experiment.choose_part("Anatomy", state.TABS, view.tab)
+experiment.choose_part("Anatomy", experiment.TABS, view.tab)
 bench = layout.run_or_refuse(lambda: experiment.site_experiment(request, trace, view))
 TABS[view.tab](bench, view)
 layout.end_page(request, trace, view)

@@ -14,20 +14,20 @@ open_tab = state.bar()
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.app import captions
-from attnviz.causes.page import attribute, compare, experiments, needle, patch, sentences, switch_off
+from attnviz.causes.page import attribute, needle, patch, sentences, sides, state, switch_off
 
 TABS = {
     "switch-off": switch_off.draw,
     "patch": patch.draw,
     "attribute": attribute.draw,
-    "compare": compare.draw,
+    "compare": sides.draw,
     "sentences": sentences.draw,
 }
 
 page = layout.state_in_address(state.CausesState)
 trace = layout.trace_or_refuse(request, traces.full_trace)
 captions.set_caption(trace, request.entry)
-experiments.panel(request)
+state.panel(request)
 model = traces.model(request.entry.name)
 needle.panel(request, model)
 view = TABS[open_tab](request, model, trace)

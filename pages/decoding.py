@@ -4,11 +4,11 @@ import streamlit as st
 
 from attnviz.app import layout
 from attnviz.app.styles import style
-from attnviz.decoding.page import steps, tabs
+from attnviz.decoding.page import controls, steps
 
 request = layout.begin_page("Decoding")
 st.html(style("decoding.css"))
-if tabs.draw_bar(request.entry) == "reply":
+if controls.draw_bar(request.entry) == "reply":
     from attnviz.decoding.reply.page import page
 
     page.draw(request)

@@ -13,18 +13,17 @@ import attnviz
 from attnviz.analysis.attribution import LogitTarget, attribution, key_attribution
 from attnviz.analysis.cancellable import TO_THE_END
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.analysis.head_outputs import norms
 from attnviz.analysis.inputs import site_inputs
-from attnviz.analysis.mixing import alti_mixes, mean_residual
+from attnviz.analysis.mixing import alti_mixes, mean_residual, norms
 from attnviz.analysis.projections import projections
 from attnviz.analysis.rerun import write_again
 from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.anatomy.implementations.numbers.bug_in_model import bug_in_model
-from attnviz.causes.corpus.numbers.study import run_stages
+from attnviz.causes.corpus.numbers.studies import run_stages
 from attnviz.causes.numbers.effects import head_effects, translations_without
 from attnviz.causes.numbers.last_layer import LastLayer, last_layer
 from attnviz.causes.numbers.lens import logit_lens
-from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import LogitDifference
 from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from attnviz.decoding.numbers.verdict import judge
 from attnviz.implementations.bugs.cabinet import BUGS

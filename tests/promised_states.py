@@ -1,23 +1,23 @@
 """The names of what can be chosen: in addresses of pages, and on pictures."""
 
 from attnviz.anatomy.implementations.page.state import ImplementationsState
-from attnviz.anatomy.page.state import AnatomyState
-from attnviz.app.address.names import BAR, FORMER, OF_LINKS
+from attnviz.anatomy.page.experiment import AnatomyState
+from attnviz.app.address.persistent import BAR, FORMER, OF_LINKS
+from attnviz.causes.attribution.attribution import AttributeState
+from attnviz.causes.compared.compared import CompareState
 from attnviz.causes.corpus.page.state import SentencesState
 from attnviz.causes.page.state import CausesState
-from attnviz.causes.pictures.attribution import AttributeState
-from attnviz.causes.pictures.compared import CompareState
-from attnviz.causes.pictures.patching import PatchState
-from attnviz.causes.pictures.switches import SwitchOffState
+from attnviz.causes.patching.patching import PatchState
+from attnviz.causes.switches.switches import SwitchOffState
 from attnviz.decoding.decoding import DecodingState
 from attnviz.heads.page.state import HeadsPageState
 from attnviz.hosts.registry import PICTURES
 from attnviz.kit.browser_view import shapes_of
-from attnviz.learning.learning_state import LearningState, RecordingState
+from attnviz.learning.learning import LearningState, RecordingState
 from attnviz.masks.masks import MasksState
+from attnviz.masks.page.controls import MasksTab
 from attnviz.masks.page.leak import LeakState, RowsState
 from attnviz.masks.page.output import SaysState
-from attnviz.masks.page.state import MasksTab
 
 STATES = {
     "heads": (HeadsPageState,),

@@ -14,9 +14,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
-from attnviz.analysis.corpus.lines import CorpusLine
+from attnviz.analysis.corpus.lines import CorpusLine, shipped_lines
 from attnviz.analysis.corpus.reading import trace_line
-from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.guards.arguments import reads_arguments
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model

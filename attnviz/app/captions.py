@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from attnviz.kit.captions import caption_of, with_caption
-from attnviz.kit.views.captions import Caption
+from attnviz.kit.views.captions import Caption, caption_of, with_caption
 from attnviz.kit.wire import Payload
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ def apply_to(request: Request) -> Request:
     """Return the request with those interventions of the address that its model supports, and draw their chips."""
     if not (text := persistent.text(NAME)):
         return request
-    from attnviz.tracing.causes import fitting, notation
+    from attnviz.tracing.causes import notation, resolution
 
     asked, problems = notation.parse(text)
     try:
@@ -62,7 +62,7 @@ def apply_to(request: Request) -> Request:
     except ValueError:  # the caller that runs it says so
         return request
     given, why = _measure_means(loaded, asked, request.to)
-    found = fitting.split_by_fit(given, loaded.shapes, loaded.model_id)
+    found = resolution.split_by_fit(given, loaded.shapes, loaded.model_id)
     said = [_problem(sentence, is_part=bool(asked)) for sentence in (*problems, *found.notes, *why)]
     current_page().add(*persistent.linked_problems(said))
     absent = [one for one, numbered in zip(asked, given, strict=True) if _is_among(numbered, found.dropped)]

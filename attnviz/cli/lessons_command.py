@@ -57,8 +57,7 @@ def _export(options: argparse.Namespace) -> Iterator[tuple[str, bool]]:
     Raises ValueError for unusable arguments.
     """
     from attnviz.lessons.faults import LessonError
-    from attnviz.lessons.folder.files import folder_files
-    from attnviz.lessons.folder.writing import instance_address, require_empty, write_folder
+    from attnviz.lessons.folder.files import folder_files, instance_address, require_empty, write_folder
     from attnviz.lessons.picture import pictures
     from attnviz.lessons.reading import read_file
 

@@ -1,20 +1,62 @@
 """Picture of training and decoding side by side: the table of losses on the left, every decoding step on the right."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from torch import Tensor
 
 from attnviz.analysis.next_tokens import NextToken
 from attnviz.decoding.decoding import CHOICES, START, WAYS, DecodingState, run_decoding
 from attnviz.decoding.numbers.comparison import Decoded
-from attnviz.decoding.payload import BUDGET, Inference, Training, stepper_payload
-from attnviz.kit.wire import Payload
+from attnviz.kit.payload import entries_of, told_spans
+from attnviz.kit.views import colour
+from attnviz.kit.views.labels import KINDS
+from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.spans import move_spans
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.models.protocol import Model
 from attnviz.text.display import display, display_token
-from attnviz.text.spans import Span
+from attnviz.text.entries import entries
+from attnviz.text.tokens import Span, Token
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import Kind
 
 HYPOTHESES = 6  # maximum hypotheses of a beam shown at each step
+FORMAT = 1
+BUDGET = 3_000_000  # maximum bytes of maps; above this, only the head in view is sent
+_SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
+
+
+@dataclass(frozen=True)
+class Training:
+    """Data for the left side: the rows of `attnviz.decoding.numbers.comparison`, their mean loss, and remarks below."""
+
+    rows: Sequence[Mapping[str, Any]]
+    mean: float
+    counts: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Inference:
+    """Data for the right side of the Stepper.
+
+    `candidates` are each step's most probable tokens as `(text, probability, drawn, id, piece)`. `teacher` are the
+    target's tokens, with which the choices are compared. `hypotheses` are those of a beam search, `(text,
+    log-probability, score, ended, kept)`. `way` says how the steps were made, as pairs of words and the term that
+    defines them. `passed` are the attention maps of one pass over the same tokens. `opens` says whether a step can be
+    opened on the page Heads. `spans` are the conversation turns among the inputs.
+    """
+
+    candidates: Sequence[Sequence[tuple[str, float, float, int, str]]]
+    teacher: Sequence[Token] = ()
+    hypotheses: Sequence[Sequence[tuple[str, float, float, bool, bool]]] = ()
+    way: Sequence[tuple[str, str]] = ()
+    passed: Mapping[Kind, Tensor] = field(default_factory=dict)
+    opens: bool = True
+    spans: Sequence[Span] = ()
 
 
 def stepper(
@@ -122,3 +164,145 @@ def _way(state: DecodingState, made: DecodingRecord, was_cut: bool, *, has_cache
     if was_cut:
         parts.append((f"cut after {len(made.chosen)} tokens, no <eos>", "cut"))
     return parts
+
+
+def stepper_payload(
+    training: Training, made: DecodingRecord, inference: Inference, *, view: Mapping[str, Any], budget: int = BUDGET
+) -> Payload:
+    """Pack the data that the Stepper component draws.
+
+    `view` has step, layer and head ("mean" or a number); invalid values fall back to the first.
+    """
+    blobs, view = Blobs(), _fit(view, made)
+    only = (
+        None if sum(4 * maps.numel() for maps in (*made.attn.values(), *inference.passed.values())) <= budget else view
+    )
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "training": {
+            "rows": [dict(row) for row in training.rows],
+            "mean": training.mean,
+            "counts": training.counts,
+            "note": training.note,
+        },
+        "kinds": [
+            _kind(*drawn, made, blobs, only) | _spans(drawn[0], inference.spans) for drawn in _maps(made, inference)
+        ],
+        "steps": [_step(made, inference, index) for index in range(len(made.chosen))],
+        "way": [list(part) for part in inference.way],
+        "opens": inference.opens,
+        "fork": fork_step(made, inference.teacher),
+        "colour": {name.lower(): blobs.add(_scale(name)) for name in _SCALES},
+    }
+    header["id"] = header["base"] = blobs.digest(header)
+    return Payload({**header, "view": view}, blobs.join())
+
+
+def fork_step(made: DecodingRecord, teacher: Sequence[Token]) -> int | None:
+    """Return the first step after which the next input differs from the teacher's token; None if there is none.
+
+    For a prompt or a teacher's prefix, the next token goes in regardless of what the model chose.
+    """
+    pairs = zip((*made.fed[1:], made.chosen[-1]), teacher, strict=False)
+    return next((step for step, (own, given) in enumerate(pairs) if own.id != given.id), None)
+
+
+def _order(made: DecodingRecord) -> list[Kind]:
+    """Return the attention kinds, the decoder's first, because steps add rows to them but not to the encoder's map."""
+    return sorted(made.attn, key=lambda kind: kind == "encoder_self")
+
+
+def _maps(made: DecodingRecord, inference: Inference) -> Iterator[tuple[Kind, Tensor, bool]]:
+    """Yield the maps in display order: kind, values, and whether they come from the pass, whose map precedes
+    the steps' map.
+    """
+    for kind in _order(made):
+        if kind in inference.passed:
+            yield kind, inference.passed[kind], True
+        yield kind, made.attn[kind], False
+
+
+def _kind(
+    kind: Kind, maps: Tensor, is_pass: bool, made: DecodingRecord, blobs: Blobs, only: dict[str, Any] | None
+) -> dict[str, Any]:
+    words, grows = KINDS[kind], kind != "encoder_self"
+    target = [display_token(token) for token in made.fed]
+    source = [display_token(token) for token in made.src]
+    told, read = (entries_of([[token] for token in tokens]) for tokens in (made.fed, made.src))
+    sent = maps if only is None else _one(maps, only)
+    return {
+        "kind": kind,
+        "by": "pass" if is_pass else "steps" if grows else "encoder",
+        "title": words.name,
+        "question": words.question,
+        "query": words.query,
+        "key": words.key,
+        "shape": list(maps.shape),
+        "follows": grows,
+        "grows": grows and not is_pass,
+        "grows_keys": kind == "decoder_self" and not is_pass,
+        "rows": target if grows else source,
+        "cols": target if kind == "decoder_self" else source,
+        "row_entries": told if grows else read,
+        "col_entries": told if kind == "decoder_self" else read,
+        "offset": blobs.add(np.ascontiguousarray(sent.numpy(), dtype="<f4")),
+        "only": None if only is None else [only["layer"], only["head"]],
+    }
+
+
+def _spans(kind: Kind, spans: Sequence[Span]) -> dict[str, Any]:
+    """Return the conversation turns along a kind's rows and columns; {} for a text without turns."""
+    told = told_spans(spans)
+    along = {"row_spans": told if kind != "encoder_self" else [], "spans": told if kind == "decoder_self" else []}
+    return {name: bands for name, bands in along.items() if bands}
+
+
+def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
+    """Return the map in view, or the mean map, `(rows, cols)`; zeros, which are not drawn, if the kind has no
+    such head.
+    """
+    layer, head = view["layer"], view["head"]
+    if any(at != "mean" and at >= count for at, count in zip((layer, head), maps.shape, strict=False)):
+        return maps.new_zeros(maps.shape[2:])
+    maps = maps if layer == "mean" else maps[layer : layer + 1]
+    maps = maps if head == "mean" else maps[:, head : head + 1]
+    return maps.mean(dim=(0, 1))
+
+
+def _step(made: DecodingRecord, inference: Inference, index: int) -> dict[str, Any]:
+    chosen, following = made.chosen[index], made.following[index]
+    given = inference.teacher[index] if index < len(inference.teacher) else None
+    # After a different choice, the teacher's token at this position no longer fits.
+    same_prefix = [t.id for t in made.fed[1 : index + 1]] == [t.id for t in inference.teacher[:index]]
+    return {
+        "input": display_token(made.fed[index]),
+        "chosen": display_token(chosen),
+        "chosen_id": chosen.id,
+        "next": None if following.id == chosen.id else display_token(following),
+        "entries": [entries([made.fed[index]]), entries([chosen])],
+        "row_entries": [entries([made.fed[index]]), entries([following])],
+        "teacher": display_token(given) if given is not None and same_prefix else None,
+        "agrees": given is not None and given.id == chosen.id,
+        "ms": 1e3 * made.seconds[index] if made.seconds else None,
+        "top": [list(candidate) for candidate in inference.candidates[index]],
+        "beam": [list(kept) for kept in inference.hypotheses[index]] if inference.hypotheses else [],
+    }
+
+
+def _fit(view: Mapping[str, Any], made: DecodingRecord) -> dict[str, Any]:
+    layers, heads = (max(maps.shape[axis] for maps in made.attn.values()) for axis in (0, 1))
+    step = view.get("step")
+    last = len(made.chosen) - 1
+    return {
+        "step": min(step, last) if isinstance(step, int) and step >= 0 else last,
+        "layer": _index(view.get("layer"), layers),
+        "head": _index(view.get("head"), heads),
+    }
+
+
+def _index(value: Any, length: int) -> int | str:
+    return value if value == "mean" or (isinstance(value, int) and 0 <= value < length) else 0
+
+
+def _scale(name: str) -> np.ndarray:
+    return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)

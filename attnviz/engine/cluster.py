@@ -13,10 +13,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from attnviz.engine import door
-from attnviz.engine.app import display_name, model_list, paths_of
 from attnviz.engine.exchange import RefusedError
 from attnviz.engine.service import ModelService, require_token
-from attnviz.engine.serving import EngineSettings, load, require_port, say
+from attnviz.engine.serving import EngineSettings, display_name, load, model_list, paths_of, require_port, say
 
 NAMESPACE = "attnviz"
 _SECONDS = 120  # Ray's time limit for a request without a deadline

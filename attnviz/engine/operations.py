@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.engine import probes, steps
+from attnviz.engine import probes, stepping
 from attnviz.engine.message import Message, pack_trace
 from attnviz.engine.probes import CannotTravelError
 from attnviz.models.protocol import Model, TextGenerator
@@ -63,7 +63,7 @@ def stepwise(model: Model, asked: Message) -> bytes:
         found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))
     if isinstance(choose, Sampling) and model.device.type == "cpu":
         more[STATE] = choose.generator.get_state()
-    return steps.to_message(found, more).to_bytes()
+    return stepping.to_message(found, more).to_bytes()
 
 
 def ahead(model: Model, asked: Message) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attnviz.engine import operations, probes, steps
+from attnviz.engine import operations, probes, stepping
 from attnviz.engine.client import Engine, OtherWeightsError
 from attnviz.engine.description import ModelOnEngine, RemoteRules
 from attnviz.engine.message import Message, pack_trace, strip_numbers
@@ -142,7 +142,7 @@ class RemoteModel:
         answer = Message.from_bytes(self._ask("stepwise", Message({**asked.meta, "choose": said}, tensors)))
         if isinstance(choose, Sampling) and operations.STATE in answer.tensors:
             choose.generator.set_state(answer.tensors[operations.STATE])
-        return steps.from_message(answer)
+        return stepping.from_message(answer)
 
     def generator(
         self, trace: Trace, probe: Probe | None = None, *, cached: bool = True, limit: int = MAX_TOKENS

@@ -1,17 +1,30 @@
-"""Settings of the engine, and its start without Ray: one process under uvicorn. `cluster.py` starts it with Ray."""
+"""The engine without Ray: its settings, its one ASGI application, and the start of it under uvicorn.
 
+With Ray it is `cluster.py`.
+"""
+
+import re
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from attnviz.engine.admission import Limits
-from attnviz.engine.app import display_name, engine_app, paths_of
-from attnviz.engine.service import ModelService
+from attnviz.engine.exchange import RefusedError
+from attnviz.engine.service import ModelService, require_token
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model
+
+HEALTH = "/-/healthz"  # Ray's own name for it
 
 
 @dataclass(frozen=True)
@@ -103,3 +116,53 @@ def require_port(host: str, port: int) -> None:
             trial.bind((host, port))
         except OSError as error:
             raise ValueError(f"Port {port} of {host} cannot be opened ({error.strerror}).") from None
+
+
+def path_of(name: str) -> str:
+    """Return a model's part of the URL: its name, with characters other than `A-Za-z0-9._-` replaced by `-`."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "model"
+
+
+def paths_of(names: Iterable[str]) -> dict[str, str]:
+    """Map each model's name to its path. Raises ValueError if two models would get the same path, or if there is no
+    model.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        if (path := path_of(display_name(name))) in found.values():
+            raise ValueError(f"Two of the engine's models would be called {path!r}: give each one once.")
+        found[name] = path
+    if not found:
+        raise ValueError("Give at least one --model.")
+    return found
+
+
+def model_list(paths: Mapping[str, str]) -> dict[str, Any]:
+    """Return the answer to `GET /models`: the display names of the models, and their paths."""
+    return {"models": [{"name": display_name(name), "path": path} for name, path in paths.items()]}
+
+
+def display_name(name: str) -> str:
+    """Return the name that the dashboard shows: the last part of a folder's path, and any other name unchanged."""
+    return Path(name).name if Path(name).is_dir() else name
+
+
+def engine_app(services: Mapping[str, ModelService], *, token: str = "") -> Starlette:
+    """Build the ASGI application from services, a mapping from path to service."""
+
+    async def healthy(_: Request) -> Response:
+        return PlainTextResponse("success")
+
+    async def models(request: Request) -> Response:
+        try:
+            require_token(request, token)
+        except RefusedError as refusal:
+            return refusal.response()
+        return JSONResponse(model_list({service.about.name: path for path, service in services.items()}))
+
+    routes = [Route(HEALTH, healthy), Route("/models", models)]
+    routes += [
+        Route(f"/models/{path}/{{operation}}", service.handle, methods=["GET", "POST"])
+        for path, service in services.items()
+    ]
+    return Starlette(routes=routes)

@@ -1,19 +1,20 @@
-"""Values of the cells in the Heads picture's maps: attention weights, or measures of what each head writes."""
+"""What the cells of a map hold: attention weights, or another quantity, such as what each head writes from each key."""
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+import torch
+from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from attnviz.analysis.head_outputs import norms, shares_of_heads
+from attnviz.analysis.mixing import norms, shares_of_heads
 from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.analysis.projections import NotPlain
 from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.heads.heads_state import HeadsState
 from attnviz.kit.caching import Cache
 from attnviz.maps.maps import EagerMaps, Maps
-from attnviz.maps.measured_maps import MeasuredMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.protocol import Model
@@ -122,3 +123,42 @@ class _Measured:
         if isinstance(self.known, ResidualMaps):
             return shares_of_heads(self.known, self.trace, site)
         return norms(self.known[site], self.trace, site)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredMaps(Maps):
+    """Maps of another quantity than the attention weight.
+
+    `of_layer(layer)` returns the maps of one layer, which is layer 0 in the result. `weights_of` are the attention
+    maps; they also provide the thumbnails.
+    """
+
+    weights_of: Maps = field(kw_only=True)
+    of_layer: Callable[[int], EagerMaps] = field(kw_only=True)
+
+    @classmethod
+    def from_maps(cls, maps: Maps, of_layer: Callable[[int], EagerMaps], *, left_out: str) -> "MeasuredMaps":
+        """Create maps of a quantity with the rows and columns of attention maps; `left_out` is a sentence for the
+        legend.
+        """
+        told = vars(maps.labels) | {"left_out": left_out, "to_sink": False}
+        return cls(**told, weights_of=maps, of_layer=of_layer)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Number of layers, heads, rows and columns."""
+        return self.weights_of.shape
+
+    def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
+        """Return the values of every head."""
+        return torch.cat([self.of_layer(layer).attn for layer in range(self.shape[0])])
+
+    def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
+        """Return the values of one head, or a mean of values."""
+        layers, _ = self.index(layer, head)
+        parts = [self.of_layer(at).weights(0, head) for at in range(self.shape[0])[layers]]
+        return torch.stack(parts).mean(dim=0)
+
+    def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
+        """Return the thumbnails of the attention weights."""
+        return self.weights_of.thumbnails(side)

@@ -1,6 +1,6 @@
 """Data for the Heads component: a header with labels, and maps and metrics as binary blobs (`attnviz.kit.wire`).
 
-What is the same for every sentence is in `attnviz.kit.constants` and is sent with the script. The overview of all
+What is the same for every sentence is in `attnviz.kit.bundle` and is sent with the script. The overview of all
 heads, eight bits per cell, is always available; float32 maps are sent up to a size limit (`heads_payload`). If the
 overview follows from the float32 maps, the browser computes it.
 """
@@ -14,7 +14,7 @@ import pandas as pd
 
 from attnviz.analysis.metric_table import METRICS, Columns
 from attnviz.heads.sentences import labels, packed_strip
-from attnviz.kit.spans import axis_spans
+from attnviz.kit.payload import axis_spans
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.cover import CoveredMaps
 

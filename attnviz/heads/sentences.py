@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from attnviz.kit.entries import col_entries, row_entries
-from attnviz.kit.spans import told_spans
+from attnviz.kit.payload import col_entries, row_entries, told_spans
 from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 

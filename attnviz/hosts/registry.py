@@ -66,14 +66,14 @@ _ALL = (
         rules="attnviz.heads.links.links:LinksRules", python_only=("kind",),
     ),
     Picture(
-        name="whole_model", title="Whole model", state="attnviz.heads.every_head.whole_model:WholeModelState",
+        name="whole_model", title="Whole model", state="attnviz.heads.every_head.every_head:WholeModelState",
         subject_of=f"{_TRACES}:whole_model_of", tab="model", widget="every_head",
-        rules="attnviz.heads.every_head.whole_model:EveryHeadRules", python_only=("kind", "row", "open"),
+        rules="attnviz.heads.every_head.every_head:EveryHeadRules", python_only=("kind", "row", "open"),
     ),
     Picture(
-        name="one_row", title="One row", state="attnviz.heads.every_head.one_row:OneRowState",
+        name="one_row", title="One row", state="attnviz.heads.every_head.every_head:OneRowState",
         subject_of=f"{_TRACES}:one_row_of", tab="row", widget="every_head",
-        rules="attnviz.heads.every_head.one_row:OneRowRules", python_only=("kind", "row", "open"),
+        rules="attnviz.heads.every_head.every_head:OneRowRules", python_only=("kind", "row", "open"),
     ),
     Picture(
         name="neuron", title="Neuron", state="attnviz.heads.neuron.neuron:NeuronState",
@@ -104,27 +104,27 @@ _ALL = (
         page="Masks", terms=("Masks",), example=_model_and_trace,
     ),
     Picture(
-        name="switches", title="Switch off", state="attnviz.causes.pictures.switches:SwitchOffState",
+        name="switches", title="Switch off", state="attnviz.causes.switches.switches:SwitchOffState",
         subject_of=f"{_RUNS}:switches_of", page="Causes", tab="switch-off", terms=("Heads", "Causes"),
         python_only=("off", "put", "measure", "count"), example=_model_and_trace,
     ),
     Picture(
-        name="patching", title="Patching", state="attnviz.causes.pictures.patching:PatchState",
+        name="patching", title="Patching", state="attnviz.causes.patching.patching:PatchState",
         subject_of=f"{_RUNS}:patching_of", page="Causes", tab="patch", terms=("Heads", "Causes"),
         python_only=("step", "put"),
         example=lambda model, trace: {**_model_and_trace(model, trace), "other": _another(model, trace)},
     ),
     Picture(
-        name="attribution", title="Attribution", state="attnviz.causes.pictures.attribution:AttributeState",
+        name="attribution", title="Attribution", state="attnviz.causes.attribution.attribution:AttributeState",
         subject_of=f"{_RUNS}:attribution_of", page="Causes", tab="attribute", terms=("Heads", "Causes"),
         python_only=("step", "drops"), example=_model_and_trace,
     ),
     Picture(
-        name="compared", title="Compared", state="attnviz.causes.pictures.compared:CompareState",
+        name="compared", title="Compared", state="attnviz.causes.compared.compared:CompareState",
         subject_of=f"{_RUNS}:compared_of", page="Causes", tab="compare", terms=("Heads", "Causes"), example=_two_runs,
     ),
     Picture(
-        name="learning", title="Learning", state="attnviz.learning.learning_state:LearningState",
+        name="learning", title="Learning", state="attnviz.learning.learning:LearningState",
         subject_of=f"{_RUNS}:learning_of", page="Learning", terms=("Heads", "Learning"), example=_recording,
     ),
 )  # fmt: skip

@@ -5,12 +5,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from attnviz.causes.attribution import attribution as attributions
+from attnviz.causes.compared.compared import CompareState, Side, compared
 from attnviz.causes.numbers.pair import pair_of
 from attnviz.causes.numbers.switched_off import rerun_under
-from attnviz.causes.pictures import attribution as attributions
-from attnviz.causes.pictures import patching as patches
-from attnviz.causes.pictures.compared import CompareState, Side, compared
-from attnviz.causes.pictures.switches import SwitchOffState, head_name, switches
+from attnviz.causes.patching import patching as patches
+from attnviz.causes.switches.switches import SwitchOffState, head_name, switches
 from attnviz.decoding.decoding import DecodingInput, DecodingState, run_decoding
 from attnviz.decoding.stepper import stepper
 from attnviz.guards.arguments import reads_arguments
@@ -19,8 +19,7 @@ from attnviz.kit.focus import SiteBounds
 from attnviz.kit.subject import Subject, caption_by, site_bounds
 from attnviz.kit.views.captions import Caption
 from attnviz.kit.wire import Payload
-from attnviz.learning.learning import TRANSLATORS_TITLE, learning
-from attnviz.learning.learning_state import LearningState, RecordingState
+from attnviz.learning.learning import TRANSLATORS_TITLE, LearningState, RecordingState, learning
 from attnviz.masks.mask_lab import mask_lab, site_name
 from attnviz.masks.masks import MasksState
 from attnviz.models import chat

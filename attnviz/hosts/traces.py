@@ -10,8 +10,7 @@ from attnviz.analysis.metric_table import METRICS
 from attnviz.guards.arguments import reads_arguments
 from attnviz.heads.alignment.alignment import AlignmentState, alignment
 from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
-from attnviz.heads.every_head.one_row import OneRowState, one_row
-from attnviz.heads.every_head.whole_model import WholeModelState, whole_model
+from attnviz.heads.every_head.every_head import OneRowState, WholeModelState, one_row, whole_model
 from attnviz.heads.flow.flow import FlowState, flow
 from attnviz.heads.heads import heads
 from attnviz.heads.heads_state import HeadsState

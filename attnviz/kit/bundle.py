@@ -8,6 +8,7 @@ would otherwise request each file again on every visit. A script of another pack
 `kit/js/base/drawn_picture.js`.
 """
 
+import base64
 import hashlib
 import json
 import re
@@ -17,9 +18,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.kit.constants import CONSTANTS
-from attnviz.kit.glossary import definitions, read_terms
+import numpy as np
 
+from attnviz.kit.glossary import definitions, read_terms
+from attnviz.kit.views import colour
+from attnviz.kit.views.labels import KINDS
+
+_SCALES = {
+    "light": (colour.SEQUENTIAL_LIGHT, colour.DIVERGING_LIGHT),
+    "dark": (colour.SEQUENTIAL_DARK, colour.DIVERGING_DARK),
+}
 PACKAGE = Path(__file__).parents[1]
 _PAGE = ".widget.html"
 # The module that scripts of other packages import as "attnviz".
@@ -227,3 +235,23 @@ def _read(file: Path) -> str:
 def _short_path(file: Path) -> str:
     """Return a file's path for an error message, relative to attnviz/ if the file is in it."""
     return file.relative_to(PACKAGE.resolve()).as_posix() if file.is_relative_to(PACKAGE.resolve()) else file.name
+
+
+def _words(kind: str) -> dict[str, str]:
+    words = KINDS[kind]
+    return {
+        "tab": words.tab,
+        "title": words.name,
+        "question": words.question,
+        "query_axis": f"query ↓ ({words.query})",
+        "key_axis": f"key → ({words.key})",
+    }
+
+
+def _scales(theme: str) -> dict[str, Any]:
+    sequential, diverging = (base64.b64encode(np.asarray(scale, np.uint8).tobytes()) for scale in _SCALES[theme])
+    return {"sequential": sequential.decode(), "diverging": diverging.decode()}
+
+
+CONSTANTS = {"kinds": {kind: _words(kind) for kind in KINDS}, "scales": {name: _scales(name) for name in _SCALES}}
+"""The words of each kind, and the four colour scales as base64 of 256 RGB bytes."""

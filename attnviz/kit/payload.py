@@ -1,14 +1,24 @@
-"""The part of a payload header that the tabs of the page Heads share: the open kind, its words, and all kinds."""
+"""The parts of a header that several pictures share: the open kind and its words, labels with their vocabulary entries
+(read by `kit/js/tokens/entries.js`), and spans along the axes (read by `kit/js/spans/`).
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attnviz.kit.views import colour
 from attnviz.kit.views.labels import KINDS
 from attnviz.kit.wire import Blobs, Payload
+from attnviz.text.entries import Entry, entries
 
+if TYPE_CHECKING:
+    from attnviz.maps.grouping import ColLabel, RowLabel
+    from attnviz.text.tokens import Span, Token
+
+Bands = list[dict[str, Any]]
+LabelEntries = list[Entry]
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
 
 
@@ -55,3 +65,51 @@ def data_payload(kind: str, kinds: Sequence[str], data: Mapping[str, Any]) -> Pa
 
 def _scale(name: str) -> np.ndarray:
     return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)
+
+
+def row_entries(rows: "Sequence[RowLabel]") -> list[list[LabelEntries]]:
+    """Return the entries of each row's input tokens and output tokens; [] if no token has an entry."""
+    found = [[entries(row.inputs), entries(row.outputs)] for row in rows]
+    return found if any(part for both in found for part in both) else []
+
+
+def col_entries(cols: "Sequence[ColLabel]") -> list[LabelEntries]:
+    """Return the entries of each column; [] if no token has an entry."""
+    return entries_of([col.keys for col in cols])
+
+
+def entries_of(labels: "Sequence[Sequence[Token]]") -> list[LabelEntries]:
+    """Return the entries of each label, which may cover several tokens; [] if no token has an entry."""
+    found = [entries(tokens) for tokens in labels]
+    return found if any(found) else []
+
+
+def axis_spans(rows: "Sequence[RowLabel]", cols: "Sequence[ColLabel]") -> dict[str, Bands]:
+    """Return the `row_spans` and the `spans` (of the columns) of labels; an axis without spans is left out."""
+    return spans_along([row.span for row in rows], [col.span for col in cols])
+
+
+def spans_along(rows: "Sequence[Span | None]", cols: "Sequence[Span | None]") -> dict[str, Bands]:
+    """Return `row_spans` and `spans`, given the span of each row and of each column."""
+    found = {"row_spans": _bands(rows), "spans": _bands(cols)}
+    return {name: bands for name, bands in found.items() if bands}
+
+
+def told_spans(spans: "Sequence[Span]") -> Bands:
+    """Return spans in the form used in a header, with unchanged positions."""
+    return [_told(span, span.start, span.end) for span in spans]
+
+
+def _bands(along: "Sequence[Span | None]") -> Bands:
+    """Merge neighbours with the same span into one band with start and end, the end excluded."""
+    bands, at = [], 0
+    for span, run in groupby(along):
+        end = at + len(list(run))
+        if span is not None:
+            bands.append(_told(span, at, end))
+        at = end
+    return bands
+
+
+def _told(span: "Span", start: int, end: int) -> dict[str, Any]:
+    return {"name": span.name, "role": span.role, "start": start, "end": end}

@@ -227,7 +227,7 @@ class ShownPicture:
 
         Raise ValueError, with one sentence, for a state that cannot be drawn.
         """
-        from attnviz.kit.captions import with_caption
+        from attnviz.kit.views.captions import with_caption
 
         draw = self.subject.draw_whole if self.is_alone and self.subject.draw_whole else self.subject.draw
         made = with_caption(draw(self.state), self.subject.caption(self.state))

@@ -7,11 +7,10 @@ from typing import Any
 from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view, from_view, is_of, shapes_of, to_list
 from attnviz.kit.caching import NO_HELP, Host
-from attnviz.kit.captions import caption_of
 from attnviz.kit.fields import PageState, Spec, read, specs_of, write, write_view
 from attnviz.kit.focus import SiteBounds, known_kind
 from attnviz.kit.payload import data_payload
-from attnviz.kit.views.captions import Caption
+from attnviz.kit.views.captions import Caption, caption_of
 from attnviz.kit.wire import Payload
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace_like import TraceLike

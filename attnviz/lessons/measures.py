@@ -8,8 +8,7 @@ import torch
 from attnviz.analysis.inputs import site_inputs
 from attnviz.analysis.metric_table import METRICS, head_metrics
 from attnviz.analysis.outcome import Raised
-from attnviz.anatomy.numbers.claims import one_head, parameter_counts
-from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.claims import modulation, one_head, parameter_counts
 from attnviz.anatomy.numbers.skipped_lines import SKIPS, run_skipped
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.site_inputs import SiteInputs

@@ -12,7 +12,7 @@ from attnviz.models.translator.faults import Faults
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
 from attnviz.toys import shipped
-from attnviz.toys.names import experiment_named
+from attnviz.toys.experiment import experiment_named
 from attnviz.toys.recording import Recording
 from attnviz.toys.storage import toy_recording
 

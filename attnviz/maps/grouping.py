@@ -10,8 +10,7 @@ from torch import Tensor
 from attnviz.maps.options import MapOptions
 from attnviz.maps.spans import fold, folded_name, span_at, split_at_spans
 from attnviz.text.display import display, display_token, unknown_mark
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 from attnviz.text.words import word_groups
 
 Groups = tuple[tuple[int, ...], ...]

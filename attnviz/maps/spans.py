@@ -4,7 +4,7 @@ column.
 
 from collections.abc import Sequence
 
-from attnviz.text.spans import Span
+from attnviz.text.tokens import Span
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 

@@ -1,33 +1,42 @@
-"""One head under a mask: the mask of a state, the masked scores, and reruns of the model with the mask."""
+"""One head under a mask: the mask of a state, the masked scores, and reruns of the model with the mask.
 
-from collections.abc import Mapping
+A link holds a painted mask as a short text. Its bytes are the number of rows, the number of columns, then the lengths
+of runs row by row, visible and hidden in turn, visible first. Each number is a little-endian base-128 varint, and all
+of it is base64url without padding. A mask that hides nothing is "". `attnviz/masks/js/paint.js` writes and reads the
+same.
+"""
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 
 from attnviz.analysis.fills import DTYPES, FILLS, FillChoice, FilledScores, Weighing, fill_scores, one_head
 from attnviz.analysis.mask_spec import RULES, MaskSpec, RuleNumbers, rule_from_text, rules_to_text
 from attnviz.analysis.rerun import Writing, start_writing
 from attnviz.kit import fields
-from attnviz.kit.entries import col_entries, row_entries
 from attnviz.kit.fields import PageState, Problem, Say
 from attnviz.kit.focus import SiteBounds
-from attnviz.kit.spans import Bands, axis_spans
+from attnviz.kit.payload import Bands, axis_spans, col_entries, row_entries
 from attnviz.kit.views.interventions import changed_head_note
 from attnviz.kit.views.labels import KINDS
 from attnviz.maps.selection import labels
 from attnviz.masks.numbers import both_ways, effect
 from attnviz.masks.numbers.effect import Effect, Refused
 from attnviz.masks.numbers.findings import findings
-from attnviz.masks.painting import painting_of_text
 from attnviz.models.protocol import Model
 from attnviz.text.entries import token_texts
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Kind, Site
 
+MAX_SIDE = 2048  # longer than any accepted text
 SCOPES = ("head", "layer", "kind")
 MAX_SECOND = 200
 LEAST_FILL, MOST_FILL = -40.0, 10.0  # range of a finite fill value
@@ -246,3 +255,59 @@ class MaskBench:
 
     def _shown_item(self, mask: Tensor) -> Tensor:
         return mask[min(self.view.item, len(mask) - 1)]
+
+
+class PaintingError(ValueError):
+    """Error for a text that is not a painted mask; the message is one sentence."""
+
+
+def painting_to_text(painted: Bool[np.ndarray, "rows cols"]) -> str:
+    """Return a mask (True = may attend) as text."""
+    if painted.all():
+        return ""
+    flat = painted.reshape(-1)
+    edges = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    runs = np.diff(np.concatenate([[0], edges, [flat.size]])).tolist()
+    numbers = [*painted.shape, *([0] if not flat[0] else []), *runs]
+    return base64.urlsafe_b64encode(b"".join(map(_varint, numbers))).decode().rstrip("=")
+
+
+def painting_of_text(text: str) -> Bool[np.ndarray, "rows cols"] | None:
+    """Parse what `painting_to_text` wrote; return None for "". Raise PaintingError for any other text."""
+    if not text:
+        return None
+    try:
+        data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        rows, cols, *runs = _numbers(data)
+    except (ValueError, binascii.Error):
+        raise PaintingError(_unreadable_error(text)) from None
+    if not (0 < rows <= MAX_SIDE and 0 < cols <= MAX_SIDE) or sum(runs) != rows * cols:
+        raise PaintingError(_unreadable_error(text))
+    visible = np.arange(len(runs)) % 2 == 0
+    return np.repeat(visible, runs).reshape(rows, cols)
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*out, number])
+
+
+def _numbers(data: bytes) -> Iterator[int]:
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 127) << shift
+        shift += 7
+        if shift > 28:
+            raise ValueError("a number is too long")
+        if byte < 128:
+            yield number
+            number = shift = 0
+    if shift:
+        raise ValueError("the last number has no end")
+
+
+def _unreadable_error(text: str) -> str:
+    return f"The link's painted mask “{text[:20]}…” cannot be read: it was cut or changed. Nothing is painted."

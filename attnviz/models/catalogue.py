@@ -174,7 +174,7 @@ def _toy(model: Any) -> "Toy | None":
     """
     if isinstance(model, str) and model.startswith(TOY):
         from attnviz.toys import shipped
-        from attnviz.toys.names import experiment_named
+        from attnviz.toys.experiment import experiment_named
 
         model = shipped.path(experiment_named(model.removeprefix(TOY)))
         if not model.is_file():

@@ -16,10 +16,9 @@ from attnviz.models.protocol import Model, TextGenerator
 from attnviz.text.limits import require_ids, warn_of_cuts
 from attnviz.text.tokens import Token
 from attnviz.toys.network import DecoderAlone
-from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.edits import Edits, apply_edits, write
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions
-from attnviz.tracing.causes.stepping import apply_edits, write
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder

@@ -39,8 +39,7 @@ from attnviz.toys.packing import (
 )
 from attnviz.toys.recording import Recording, shown_sentence
 from attnviz.toys.tasks.task import Example
-from attnviz.toys.translator.recording import TranslatorRecording
-from attnviz.toys.translator.storage import arrays_of, recording_of
+from attnviz.toys.translator.recording import TranslatorRecording, arrays_of, recording_of
 from attnviz.toys.words import MOST_WORDS
 from attnviz.tracing.trace import KINDS
 from attnviz.transformer.config import ModelConfig
@@ -55,7 +54,7 @@ _NOT_A_RECORDING = (KeyError, TypeError, AttributeError, IndexError, AssertionEr
 def save(recording: Recording | TranslatorRecording, path: str | Path, *, weights: bool = True) -> None:
     """Write a recording as npz. Without weights, the file shows the run, but its model cannot be opened.
 
-    For a translator's training, whose weights are in a checkpoint, see the keys in `attnviz.toys.translator.storage`.
+    For a translator's training, whose weights are in a checkpoint, see the keys in `attnviz.toys.translator.recording`.
     """
     is_toy = isinstance(recording, Recording)
     write(_arrays(recording, weights=weights) if is_toy else arrays_of(recording), path)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.toys.experiment import Experiment
-from attnviz.toys.names import experiment_of
+from attnviz.toys.experiment import Experiment, experiment_of
 
 
 @dataclass(frozen=True)
@@ -15,7 +14,7 @@ class Switch:
     sentence: str
 
 
-# By the part of an experiment's name (`attnviz.toys.names`).
+# By the part of an experiment's name (`attnviz.toys.experiment`).
 SWITCHES = {
     "without-causal-mask": Switch("no causal mask", "The decoder sees the words that it has to write"),
     "leak-one-head": Switch("one head leaks", "One head of the first decoder layer sees later words"),

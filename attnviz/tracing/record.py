@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 from attnviz.transformer.probe import Kind
 
 Side = Literal["src", "tgt"]

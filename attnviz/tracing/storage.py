@@ -35,8 +35,7 @@ from torch import Tensor
 from attnviz.guards import plain_file
 from attnviz.guards.arguments import reads_arguments
 from attnviz.guards.npz import DAMAGED, NOT_AN_ARRAY, Archive, first_line
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 from attnviz.tracing.causes import serialization
 from attnviz.tracing.external.file import TEXTS, trace_of
 from attnviz.tracing.external.weights import BareWeights

@@ -14,13 +14,13 @@ from attnviz.toys.packing import to_8_bits
 from attnviz.toys.run import MOMENTS
 from attnviz.toys.storage import load_recording, save
 from attnviz.toys.translator.recording import (
+    MOST_LINES,
     TranslatorMoment,
     TranslatorRecording,
     WatchedLine,
     thin_out,
     translator_recording,
 )
-from attnviz.toys.translator.storage import MOST_LINES
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import KINDS
 from attnviz.training.corpus import Corpus, read_table

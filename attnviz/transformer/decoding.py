@@ -10,13 +10,13 @@ from torch import Tensor
 
 from attnviz.transformer.cache import KVCache
 from attnviz.transformer.config import ModelConfig
+from attnviz.transformer.device import runs
 from attnviz.transformer.dropout import Dropout
 from attnviz.transformer.embedding import Embedding
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.matvec import MatVec
 from attnviz.transformer.one_token import OneTokenDecoder
 from attnviz.transformer.probe import Probe
-from attnviz.transformer.runs import runs
 from attnviz.transformer.transformer import Transformer
 
 Logits = Float[Tensor, "batch vocab_size"]

@@ -1,7 +1,10 @@
-"""Choose the device and the dtype with which a model runs, and handle devices that run out of memory."""
+"""Choose the device and the dtype with which a model runs, and handle devices that run out of memory.
+
+Runs of numbers are passed as slices: an index of a list must be copied to the device, which waits for the copy.
+"""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import torch
@@ -132,3 +135,21 @@ def _exists(device: torch.device) -> bool:
 
 def _has_mps() -> bool:
     return torch.backends.mps.is_available()
+
+
+def runs(numbers: Iterable[int]) -> list[slice]:
+    """Join consecutive integers to slices, in their order."""
+    return [here for here, _ in paired_runs((number, number) for number in numbers)]
+
+
+def paired_runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[slice, slice]]:
+    """Join pairs of integers that both increase by one to pairs of slices, in their order."""
+    found: list[tuple[slice, slice]] = []
+    for here, there in pairs:
+        if found and (found[-1][0].stop, found[-1][1].stop) == (here, there):
+            here, there = found[-1][0].start, found[-1][1].start
+            length = found.pop()[0].stop - here + 1
+        else:
+            length = 1
+        found.append((slice(here, here + length), slice(there, there + length)))
+    return found

@@ -15,12 +15,12 @@ from attnviz.app import hosting, progress
 from attnviz.app.cache import pictures, traces
 from attnviz.app.frame.page import Page
 from attnviz.app.request import Request
+from attnviz.causes.compared.compared import CompareState
 from attnviz.causes.page import sides
-from attnviz.causes.pictures.compared import CompareState
 from attnviz.heads.alignment.numbers import gold
 from attnviz.heads.page import alignment_bar
 from attnviz.masks.masks import MasksState
-from attnviz.masks.page import experiment, streaming
+from attnviz.masks.page import experiment
 from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
 
@@ -56,7 +56,7 @@ class WritesThreePieces:
 def write_under_a_mask(model) -> None:
     writing = WritesThreePieces()
     bench = SimpleNamespace(model=model, start_writing=lambda: writing, unmasked_writing=lambda: writing)
-    streaming.drawn_while_written(bench, lambda: None)
+    experiment.drawn_while_written(bench, lambda: None)
 
 
 def compare_under_a_mask(model) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.measures import compute_measure
-from attnviz.lessons.parts import link_of
 from attnviz.lessons.picture import LinkedPicture, pictures
 from attnviz.lessons.question import NUMBER, Question
+from attnviz.lessons.reading import link_of
 from tests.lessons.told import says
 
 ROOT = Path(__file__).parents[2]

@@ -7,26 +7,26 @@ from typing import Any
 
 from attnviz.analysis.metric_table import METRICS
 from attnviz.anatomy.implementations.page.state import ImplementationsState
-from attnviz.anatomy.page.state import AnatomyState
-from attnviz.app.address.names import BAR
+from attnviz.anatomy.page.experiment import AnatomyState
+from attnviz.app.address.persistent import BAR
+from attnviz.causes.attribution.attribution import AttributeState
+from attnviz.causes.compared.compared import CompareState
 from attnviz.causes.corpus.page.state import SentencesState
 from attnviz.causes.page.state import CausesState
-from attnviz.causes.pictures.attribution import AttributeState
-from attnviz.causes.pictures.compared import CompareState
-from attnviz.causes.pictures.patching import PatchState
-from attnviz.causes.pictures.switches import SwitchOffState
+from attnviz.causes.patching.patching import PatchState
+from attnviz.causes.switches.switches import SwitchOffState
 from attnviz.decoding import decoding
 from attnviz.heads.heads_state import HeadsState, read_heads_state
 from attnviz.heads.page.state import HeadsPageState, read_page_state
 from attnviz.kit import fields
 from attnviz.kit.focus import SiteBounds
-from attnviz.learning import learning_state
+from attnviz.learning import learning
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.library import lesson_named
 from attnviz.masks import masks
+from attnviz.masks.page.controls import MasksTab
 from attnviz.masks.page.leak import LeakState, RowsState
 from attnviz.masks.page.output import SaysState
-from attnviz.masks.page.state import MasksTab
 from attnviz.tracing.causes import notation
 from tests.docs import chapters
 from tests.docs.on_screen import strings
@@ -113,7 +113,7 @@ def _site(state: type) -> Callable[[Mapping[str, str], Link], Said]:
 
 
 def _learning(texts: Mapping[str, str], link: Link) -> Said:
-    view, problems = learning_state.view_of(texts)
+    view, problems = learning.view_of(texts)
     return {*view.to_params()}, [*problems]
 
 

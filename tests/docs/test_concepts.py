@@ -6,13 +6,13 @@ import pandas as pd
 
 import attnviz
 from attnviz.analysis.attribution import drops
-from attnviz.causes.corpus.numbers.shipped_curve import curve_path
+from attnviz.causes.attribution.attribution import AttributeState, question
+from attnviz.causes.corpus.numbers.pruning import curve_path
 from attnviz.causes.numbers.experiments import ready_experiments
-from attnviz.causes.numbers.matrices import matrices
+from attnviz.causes.numbers.last_layer import SplitModel
 from attnviz.causes.numbers.pair import pair_of
-from attnviz.causes.numbers.split import SplitModel
-from attnviz.causes.pictures.attribution import AttributeState, question
-from attnviz.causes.pictures.patching import PatchState, patch_question
+from attnviz.causes.numbers.patching import matrices
+from attnviz.causes.patching.patching import PatchState, patch_question
 from attnviz.decoding.decoding import DecodingState, run_decoding
 from attnviz.decoding.numbers.cost import multiply_adds
 from attnviz.heads.alignment.numbers.alignment_errors import known_errors, rates

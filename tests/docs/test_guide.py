@@ -5,13 +5,13 @@ from dataclasses import replace
 import torch
 
 import attnviz
-from attnviz.analysis.head_outputs import norms
 from attnviz.analysis.means import reference_means
+from attnviz.analysis.mixing import norms
 from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.analysis.rerun import batch_of_two
-from attnviz.causes.numbers.matrices import matrices
 from attnviz.causes.numbers.pair import pair_of
-from attnviz.causes.pictures.patching import PatchState, patch_question
+from attnviz.causes.numbers.patching import matrices
+from attnviz.causes.patching.patching import PatchState, patch_question
 from attnviz.decoding.decoding import DecodingState, run_decoding
 from attnviz.kit.focus import SiteBounds
 from attnviz.lessons.measures import compute_measure

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.app.address import share
-from attnviz.app.address.names import FORMER
+from attnviz.app.address.persistent import FORMER
 from attnviz.models import catalogue
 from tests.earlier.kept import EARLIER, NEWEST, files, version
 

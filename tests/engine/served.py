@@ -10,8 +10,8 @@ from typing import Any
 import uvicorn
 
 from attnviz.engine.admission import Limits
-from attnviz.engine.app import engine_app, path_of
 from attnviz.engine.service import ModelService
+from attnviz.engine.serving import engine_app, path_of
 
 TOKEN = "a secret of both"
 

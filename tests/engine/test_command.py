@@ -6,8 +6,7 @@ import socket
 import pytest
 
 from attnviz.__main__ import main
-from attnviz.engine.app import display_name, paths_of
-from attnviz.engine.serving import EngineSettings
+from attnviz.engine.serving import EngineSettings, display_name, paths_of
 from tests.each_case import each_case
 
 

@@ -236,7 +236,7 @@ def test_a_refused_request_spoils_no_batch(models: dict) -> None:
 
 
 def _route(service: ModelService) -> Any:
-    from attnviz.engine.app import engine_app
+    from attnviz.engine.serving import engine_app
 
     app = engine_app({"m": service})
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from attnviz.implementations.bugs.kept_map import two_visitors
+from attnviz.implementations.bugs.wrong_steps import two_visitors
 from attnviz.implementations.weights import Attention, SiteWeights
 from tests.implementations.cases import UNEQUAL, WEIGHTS, cases, reference
 

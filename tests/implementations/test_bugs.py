@@ -7,7 +7,7 @@ import torch
 
 from attnviz.implementations.bugs.bug import Bug, right_attention
 from attnviz.implementations.bugs.cabinet import BUGS
-from attnviz.implementations.bugs.kept_map import two_visitors
+from attnviz.implementations.bugs.wrong_steps import two_visitors
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.steps import RIGHT, SteppedAttention
 from attnviz.implementations.ways import WAYS

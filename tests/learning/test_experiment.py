@@ -7,7 +7,7 @@ import pytest
 import attnviz
 from attnviz.toys import shipped
 from attnviz.toys.experiment import WITHOUT, Experiment
-from attnviz.toys.limits import VARIABLE, estimate, require_affordable
+from attnviz.toys.learn import VARIABLE, estimate, require_affordable
 from tests.each_case import each_case
 
 ALL = (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)

@@ -14,10 +14,9 @@ import attnviz
 from attnviz.__main__ import main
 from attnviz.toys import shipped
 from attnviz.toys.batches import training_batches
-from attnviz.toys.evaluation import evaluation
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.recording import record_run
-from attnviz.toys.run import MOMENTS, TrainingRun, moments, one_thread
+from attnviz.toys.run import MOMENTS, TrainingRun, evaluation, moments, one_thread
 from attnviz.toys.tasks.catalogue import Reverse
 from attnviz.toys.tasks.task import distinct
 from attnviz.toys.words import ToyWords

@@ -6,8 +6,7 @@ import pytest
 from attnviz.learning import outcomes
 from attnviz.learning.curve_table import curve_table
 from attnviz.toys import shipped, switches
-from attnviz.toys.experiment import Experiment
-from attnviz.toys.names import experiment_named, experiment_of
+from attnviz.toys.experiment import Experiment, experiment_named, experiment_of
 from attnviz.toys.storage import toy_recording
 from attnviz.toys.tasks.catalogue import TASKS
 from tests.each_case import each_case

@@ -6,13 +6,13 @@ from functools import partial
 import pytest
 
 from attnviz.anatomy.implementations.page.state import ImplementationsState
-from attnviz.anatomy.page.state import AnatomyState
-from attnviz.app.address.names import BAR, FOCUS
+from attnviz.anatomy.page.experiment import AnatomyState
+from attnviz.app.address.persistent import BAR, FOCUS
 from attnviz.decoding.decoding import DecodingState
 from attnviz.heads.heads_state import HeadsState, read_heads_state
 from attnviz.kit import fields
 from attnviz.kit.focus import SiteBounds
-from attnviz.learning.learning_state import LearningState
+from attnviz.learning.learning import LearningState
 from attnviz.lessons.check import LEAST_MARGIN, check_step, check_text
 from attnviz.lessons.folder.claims import untrue_claims
 from attnviz.lessons.folder.lesson_data import lesson_data
@@ -21,7 +21,7 @@ from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import Pictures, pictures
 from attnviz.lessons.reading import read_file, read_text
 from attnviz.masks.masks import MasksState
-from attnviz.masks.page.state import MasksTab
+from attnviz.masks.page.controls import MasksTab
 from attnviz.masks.tabs.leak import LeakState
 
 pytestmark = pytest.mark.computes

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnviz.analysis.inputs import query_key_value, site_inputs
-from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.claims import modulation
 from attnviz.implementations.bugs import cabinet
 from attnviz.implementations.bugs.cabinet import BUGS
 from tests.lessons.told import step, tells

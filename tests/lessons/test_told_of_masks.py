@@ -12,7 +12,7 @@ from attnviz.analysis.rerun import run_again
 from attnviz.kit.glossary import definition
 from attnviz.lessons.mask_measures import MEASURES
 from attnviz.toys import shipped
-from attnviz.toys.names import experiment_named
+from attnviz.toys.experiment import experiment_named
 from attnviz.toys.storage import toy_recording
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks

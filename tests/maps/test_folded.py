@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import torch
 
-from attnviz.kit.spans import axis_spans
+from attnviz.kit.payload import axis_spans
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import query_groups, select
-from attnviz.text.spans import Span
+from attnviz.text.tokens import Span
 from attnviz.tracing.trace import Trace
 from tests.analysis.heads.by_hand import tokens, trace_of
 from tests.each_case import each_case

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnviz.kit.views.model_facts import facts_html
+from attnviz.app.frame.top_bar import facts_html
 from attnviz.models.card import card
 from attnviz.models.facts import sections
 from attnviz.models.huggingface import load

@@ -3,8 +3,7 @@
 import pytest
 
 from attnviz.spans.span_rules import SpannedText, read_spans, write_spans
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 from tests.each_case import each_case
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 

@@ -2,11 +2,12 @@
 
 import pytest
 
-from attnviz.spans.passages import cut_passages, cut_sentences
 from attnviz.spans.span_rules import (
     MOST_SPANS,
     RULES,
     SpannedText,
+    cut_passages,
+    cut_sentences,
     default_rule,
     missing_reason,
     read_answer,
@@ -15,8 +16,7 @@ from attnviz.spans.span_rules import (
     write_spans,
 )
 from attnviz.text.limits import TextError
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 from tests.each_case import each_case
 
 PASSAGES = "Read these.\n[1] The sky is blue. It is wide.\n[2] Grass is green.\n[3] Fire is red.\nWhat colour is grass?"

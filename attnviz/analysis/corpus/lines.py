@@ -1,11 +1,16 @@
-"""Read a list of lines that a visitor pasted or uploaded. Errors name the number of the line."""
+"""A list of lines: one that comes along, held out from the translator's training with its translations, or one that a
+visitor pasted or uploaded. An unusable line is named by its number.
+"""
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attnviz.places import ASSETS
 from attnviz.text.limits import MAX_CHARACTERS, TextError
 
+FOLDER = ASSETS / "sentences"
+_ANY = "fr"  # its English sentences are used for models of other languages
 MOST_LINES = 1_000
 _SHOWN = 40  # maximum characters of a line quoted in a message
 _UNUSABLE = ("Cc", "Cs", "Co", "Cn")  # control characters, lone surrogates, private and unassigned ones
@@ -64,3 +69,16 @@ def _require(line: CorpusLine) -> None:
 
 def _escape(text: str) -> str:
     return "".join("\ufffd" if unicodedata.category(mark) in _UNUSABLE else mark for mark in text)
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages for which the package includes sentences with translations."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.tsv")))
+
+
+def shipped_lines(to: str = "") -> tuple[CorpusLine, ...]:
+    """Return the 200 lines of a language; for other languages and for "", English sentences without targets."""
+    has_targets = to in languages()
+    text = (FOLDER / f"{to if has_targets else _ANY}.tsv").read_text(encoding="utf-8")
+    lines = lines_of(text.removesuffix("\n"))
+    return lines if has_targets else tuple(CorpusLine(line.text, number=line.number) for line in lines)

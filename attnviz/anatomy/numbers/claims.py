@@ -1,6 +1,9 @@
 """Claims about multi-head attention, each checked on the running model.
 
 Also the cost of dot-product scores compared with additive scores (Bahdanau et al. 2015) on tensors of the same sizes.
+
+Among them: the memory that `del query, key, value` before the last line frees, measured with and without it (seed 000),
+and that a head compares tokens through a learned bilinear form, not as they are (seed 002).
 """
 
 import math
@@ -11,18 +14,26 @@ from statistics import median
 
 import pandas as pd
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
+from torch.profiler import record_function
 
 from attnviz.analysis.inputs import query_key_value
 from attnviz.analysis.outcome import largest_change
 from attnviz.analysis.peak_memory import peak_memory
-from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.scoring import PLAIN, Rotation, Scoring
-from attnviz.implementations.single import SingleAttention
 from attnviz.implementations.site_inputs import SiteInputs
+from attnviz.implementations.ways import AnnotatedAttention, SingleAttention
 from attnviz.implementations.weights import SiteWeights
 from attnviz.transformer.attention import MultiHeadAttention, masked_softmax
+
+LAST_LINE = "W_o"
+HOLDERS = {
+    "nobody": "nobody else",
+    "recorder": "a recorder (attnviz's own traces)",
+    "autograd": "autograd (training)",
+}
 
 
 def parameter_counts(d_model: int) -> pd.DataFrame:
@@ -269,3 +280,130 @@ def score_costs(n_heads: int, d_k: int, length: int, *, repeats: int = 5, seed: 
     v = torch.randn(d_k, generator=generator)
     calls = {"dot product": lambda: dot_product(query, key), "additive": lambda: additive_scores(query, key, v)}
     return {name: ScoreCost(_seconds(call, repeats), peak_memory(call).peak) for name, call in calls.items()}
+
+
+@dataclass
+class _Holder:
+    kept: tuple[Tensor, ...] = ()
+
+
+def deletion(weights: SiteWeights, length: int, *, seed: int = 0) -> pd.DataFrame:
+    """Measure the memory of one site's pass over `length` tokens, in bytes.
+
+    The columns are path, holder, deleted, peak (of the whole call), alive (when the last line starts) and late (peak
+    from there on). The path "explicit" computes the weights, "fused" does not. Raise ValueError for a length below 1.
+    """
+    if length < 1:
+        raise ValueError(f"The length must be at least 1, not {length}.")
+    x = torch.randn(1, length, weights.d_model, generator=torch.Generator().manual_seed(seed))
+    rows = []
+    for path, attend in (("explicit", _explicit), ("fused", _fused_attention)):
+        for holder in HOLDERS:
+            for deleted in (False, True):
+                memory = peak_memory(_call(attend, weights, x, (holder, deleted)), mark=LAST_LINE)
+                rows.append((path, holder, deleted, memory.peak, memory.alive, memory.late))
+    return pd.DataFrame(rows, columns=["path", "holder", "deleted", "peak", "alive", "late"])
+
+
+def _call(attend: Callable, weights: SiteWeights, x: Tensor, what: tuple[str, bool]) -> Callable[[], Tensor]:
+    holder_name, deleted = what
+
+    def call() -> Tensor:
+        holder = _Holder() if holder_name == "recorder" else None
+        own = weights
+        if holder_name == "autograd":
+            with torch.inference_mode(False), torch.enable_grad():
+                own = weights.replace_parts(part.clone().requires_grad_() for pair in weights.pairs for part in pair)
+                return _forward(attend, own, x, holder=holder, deleted=deleted)
+        with torch.inference_mode():
+            return _forward(attend, own, x, holder=holder, deleted=deleted)
+
+    return call
+
+
+def _forward(attend: Callable, weights: SiteWeights, x: Tensor, *, holder: _Holder | None, deleted: bool) -> Tensor:
+    query, key, value = (
+        F.linear(x, weight, bias).unflatten(-1, (weights.n_heads, -1)).transpose(1, 2)
+        for weight, bias in weights.pairs[:3]
+    )
+    query, key = weights.scoring.transform(query, key)
+    if holder is not None:
+        holder.kept = (query, key, value)
+    context = attend(query, key, value, weights.scoring).transpose(1, 2).flatten(start_dim=2)
+    if deleted:
+        del query, key, value
+    with record_function(LAST_LINE):
+        return F.linear(context, weights.W_o, weights.b_o)
+
+
+def _explicit(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
+    return scoring.add_bias(query @ key.mT / math.sqrt(query.shape[-1])).softmax(dim=-1) @ value
+
+
+def _fused_attention(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
+    added = None if scoring.bias is None else scoring.bias.cells(query.shape[2], key.shape[2]).unsqueeze(0)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=added)
+
+
+@dataclass(frozen=True, eq=False)
+class Modulation:
+    """A head's map compared with plain self-attention on the same input, and the bilinear form of the head.
+
+    `plain` is softmax(x xᵀ / √d_model), and `own` the head's map with the model's norms, positions and scale; both are
+    `(length, length)`. `form` is W_Q W_Kᵀ `(d_model, d_model)`, of rank at most d_k, without the head's biases.
+    `spectrum` has the d_k largest singular values of `form`, in falling order. `linear_sums` are the sums of each row's
+    visible scores, which would be the sums of weights without softmax.
+    """
+
+    plain: Float[Tensor, "q_len k_len"]
+    own: Float[Tensor, "q_len k_len"]
+    form: Float[Tensor, "d_model d_model"]
+    spectrum: Float[Tensor, " d_k"]
+    linear_sums: Float[Tensor, " q_len"]
+
+    @property
+    def difference(self) -> Float[Tensor, "q_len k_len"]:
+        """The head's map minus the plain map."""
+        return self.own - self.plain
+
+    @property
+    def moved_share(self) -> Float[Tensor, " q_len"]:
+        """Share of each row's weight that the two maps put on different keys, 0 to 1 (total variation)."""
+        return self.difference.abs().sum(dim=-1) / 2
+
+    @property
+    def asymmetry(self) -> float:
+        """|F - Fᵀ| / 2|F| of the form F, from 0 (symmetric) to 1; a random form has about 0.71."""
+        return float((self.form - self.form.T).norm() / (2 * self.form.norm()))
+
+    @property
+    def from_identity(self) -> float:
+        """The smallest |F - c I| / |F| over all c, from 0 (a multiple of the identity) to 1."""
+        alignment = float(self.form.diagonal().sum() / (self.form.norm() * math.sqrt(len(self.form))))
+        return math.sqrt(max(0.0, 1 - alignment**2))
+
+
+def modulation(
+    weights: SiteWeights,
+    x: Float[Tensor, "length d_model"],
+    head: int,
+    mask: Tensor | None = None,
+) -> Modulation:
+    """Compute the head's map of `x`, and softmax(x xᵀ / √d_model), under the same mask.
+
+    `mask` is `(length, length)`, True = may attend. Raise ValueError for a head that does not exist.
+    """
+    if not 0 <= head < weights.n_heads:
+        raise ValueError(f"There is no head {head}: this site has heads 0 to {weights.n_heads - 1}.")
+    rows = weights.rows(head, weights.d_k)
+    W_Q, W_K = weights.W_q[rows].T, weights.W_k[rows].T  # noqa: N806 - the paper's names
+    query, key = x @ W_Q + weights.b_q[rows], x @ W_K + weights.b_k[rows]
+    plain = masked_softmax(x @ x.T / math.sqrt(x.shape[-1]), mask)
+    scoring = weights.scoring.head_scoring(head)
+    query, key = scoring.transform(query.unsqueeze(0), key.unsqueeze(0))
+    scores = scoring.add_bias(query @ key.mT / math.sqrt(weights.d_k)).squeeze(0)
+    own = masked_softmax(scores, mask)
+    sums = (scores if mask is None else scores.masked_fill(~mask, 0)).sum(dim=-1)
+    # Singular values of W_Q W_Kᵀ, computed from the small triangular factors of both matrices.
+    triangle = torch.linalg.qr(W_Q)[1] @ torch.linalg.qr(W_K)[1].T
+    return Modulation(plain, own, W_Q @ W_K.T, torch.linalg.svdvals(triangle), sums)

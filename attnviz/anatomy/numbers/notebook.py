@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from attnviz.implementations.per_head import PerHeadAttention
 from attnviz.implementations.site_inputs import SiteInputs
+from attnviz.implementations.ways import PerHeadAttention
 from attnviz.implementations.weights import SiteWeights
 
 Shape = tuple[int, ...]

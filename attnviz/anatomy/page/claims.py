@@ -8,12 +8,9 @@ import streamlit as st
 
 from attnviz.analysis.peak_memory import METHOD, warm_up
 from attnviz.anatomy.numbers import claims as claim
-from attnviz.anatomy.numbers.claims import score_costs
-from attnviz.anatomy.numbers.deletion import HOLDERS, deletion
-from attnviz.anatomy.numbers.modulation import Modulation
-from attnviz.anatomy.numbers.modulation import modulation as modulation_of
-from attnviz.anatomy.page.experiment import SiteExperiment, explain_terms, texts
-from attnviz.anatomy.page.state import AnatomyState
+from attnviz.anatomy.numbers.claims import HOLDERS, Modulation, deletion, score_costs
+from attnviz.anatomy.numbers.claims import modulation as modulation_of
+from attnviz.anatomy.page.experiment import AnatomyState, SiteExperiment, explain_terms, texts
 from attnviz.anatomy.page.weights_text import learned_numbers_text, scale_name
 from attnviz.app import charts
 from attnviz.implementations.scoring import Scoring

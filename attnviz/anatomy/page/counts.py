@@ -4,8 +4,7 @@ import streamlit as st
 
 from attnviz.anatomy.numbers.counts import TargetShift, count_parameters, target_shift
 from attnviz.anatomy.numbers.notebook import head_counts, joined_as_documented, per_head_shapes, xavier_spread
-from attnviz.anatomy.page.experiment import SiteExperiment, explain_terms
-from attnviz.anatomy.page.state import AnatomyState
+from attnviz.anatomy.page.experiment import AnatomyState, SiteExperiment, explain_terms
 from attnviz.kit.views.code_tables import word_table
 from attnviz.text.display import display_token
 

@@ -14,6 +14,8 @@ import streamlit as st
 from attnviz.analysis.inputs import observed_inputs, site_inputs, site_module
 from attnviz.analysis.projections import NotPlain, Projections, projections
 from attnviz.analysis.rerun import batch_of_two
+from attnviz.anatomy.numbers.shape_walk import LAYOUTS
+from attnviz.anatomy.numbers.skipped_lines import SKIPS
 from attnviz.app import captions, layout
 from attnviz.app.address import persistent, widgets
 from attnviz.app.cache import budget, traces
@@ -23,7 +25,7 @@ from attnviz.app.progress import run_then_give_way
 from attnviz.app.request import Request
 from attnviz.implementations.site_inputs import SiteInputs
 from attnviz.implementations.weights import SiteWeights
-from attnviz.kit.fields import choice, index, read, text, write
+from attnviz.kit.fields import choice, index, read, text, whole_number, write
 from attnviz.kit.glossary import definition, words_on
 from attnviz.kit.views.labels import KINDS
 from attnviz.models.protocol import Model
@@ -33,6 +35,15 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
 
+TABS = {
+    "walk": "Shape walk",
+    "skip": "Skip a line",
+    "memory": "Memory order",
+    "claims": "Claims",
+    "counts": "Shapes and counts",
+    "modulation": "Self-attention? Not really",
+}
+MOST_LINES = 40
 SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence, for a long and for a short typed one
 SHORT, MAX_SECOND = 6, 200
 _WATCHED = "The quick brown fox jumps over the lazy dog."
@@ -237,3 +248,13 @@ def choose_part(page: str, parts: Mapping[str, str], chosen: str) -> None:
         listed = "".join(f"<dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd>" for name, text in terms.items())
         with st.popover("Words", help="Terms on this part of the page", key="words"):
             st.html(f"<dl class='words' tabindex='0'>{listed}</dl>")
+
+
+@dataclass(frozen=True)
+class AnatomyState(SiteState):
+    """State of the page. `line` is the step of the walk in view, and `skip` the line that is left out or changed."""
+
+    tab: str = choice("walk", tuple(TABS))
+    layout: str = choice("batch_first", LAYOUTS)
+    line: int = whole_number(0, MOST_LINES)
+    skip: str = choice("contiguous", tuple(SKIPS))

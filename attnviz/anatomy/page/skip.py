@@ -9,9 +9,8 @@ from torch import Tensor
 from attnviz.analysis.outcome import describe_outcome
 from attnviz.analysis.tables import tensor_table
 from attnviz.anatomy.numbers.skipped_lines import SKIPS, Given, run_skipped, skips_of, tensor_before_line
-from attnviz.anatomy.page.experiment import SiteExperiment
+from attnviz.anatomy.page.experiment import AnatomyState, SiteExperiment
 from attnviz.anatomy.page.outcome import has_maps, maps, numbers
-from attnviz.anatomy.page.state import AnatomyState
 from attnviz.app import charts
 from attnviz.app.line_list import Lines, line_list
 from attnviz.kit.views.code_tables import word_table

@@ -8,11 +8,9 @@ import torch
 from torch import Tensor
 
 from attnviz.analysis.tables import tensor_table
-from attnviz.anatomy.numbers.shape_walk import shape_walk
-from attnviz.anatomy.numbers.walk_lines import Axes, WalkStep
-from attnviz.anatomy.page.experiment import SiteExperiment, explain_terms
+from attnviz.anatomy.numbers.shape_walk import Axes, WalkStep, shape_walk
+from attnviz.anatomy.page.experiment import AnatomyState, SiteExperiment, explain_terms
 from attnviz.anatomy.page.outcome import fact_line
-from attnviz.anatomy.page.state import AnatomyState
 from attnviz.app import charts
 from attnviz.app.address import widgets
 from attnviz.app.line_list import Lines, line_list

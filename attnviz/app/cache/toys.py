@@ -21,7 +21,7 @@ def is_toy(name: str) -> bool:
 
 def entry(name: str) -> Entry:
     """Return the entry of a toy for the list of models."""
-    from attnviz.toys.names import experiment_named
+    from attnviz.toys.experiment import experiment_named
     from attnviz.toys.switches import toy_title
 
     try:
@@ -39,7 +39,7 @@ def name_of(experiment: "Experiment") -> str:
 def toy(name: str) -> "Toy":
     """Open a toy by its name. Raises ValueError if no toy has this name, or if the toy is no longer stored."""
     from attnviz.models.toy.toy import Toy
-    from attnviz.toys.names import experiment_named
+    from attnviz.toys.experiment import experiment_named
 
     experiment = experiment_named(name.removeprefix(TOY))
     recording = runs.openable_recording(experiment)

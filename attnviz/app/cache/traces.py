@@ -179,7 +179,7 @@ def _trace_what_fits(
     loaded: "Model", traced: "Callable[..., Trace]", asked: "Sequence[Intervention]", *, is_given: bool
 ) -> "Trace":
     """Trace with the interventions that fit this sentence. Notes name those that were left out, and why."""
-    from attnviz.tracing.causes import fitting
+    from attnviz.tracing.causes import resolution
 
     try:
         return traced(asked)
@@ -187,8 +187,8 @@ def _trace_what_fits(
         plain = traced(())  # where the text itself is refused, with the sentence that says so
     sentence = plain.sentences[0]
     open_target = loaded.inputs.takes_target and not is_given
-    found = fitting.split_by_fit(
-        asked, loaded.shapes, loaded.model_id, fitting.drop_target(sentence) if open_target else sentence
+    found = resolution.split_by_fit(
+        asked, loaded.shapes, loaded.model_id, resolution.drop_target(sentence) if open_target else sentence
     )
     try:
         made, notes = (traced(found.kept) if found.kept else plain), found.notes

@@ -88,8 +88,7 @@ def _run_payload(
 
 
 def _add_caption(made: "Payload", request: "Request", trace: "TraceLike") -> "Payload":
-    from attnviz.kit.captions import with_caption
-    from attnviz.kit.views.captions import Caption, sentence
+    from attnviz.kit.views.captions import Caption, sentence, with_caption
 
     caption = Caption(sentence(trace), f"{request.entry.title}, weights {trace.model_id}")
     return with_caption(made, caption)

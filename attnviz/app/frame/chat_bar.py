@@ -22,8 +22,7 @@ from attnviz.text import chat_link
 from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.display import display_token
 from attnviz.text.limits import TextError
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 
 
 def turns(entry: Entry) -> tuple[Turn, ...]:

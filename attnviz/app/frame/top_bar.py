@@ -3,7 +3,8 @@
 Each function draws a control and returns the choice. All choices are kept in the address and from page to page.
 """
 
-from collections.abc import Callable
+import html
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -19,6 +20,7 @@ from attnviz.app.markdown import literal
 from attnviz.app.request import Request
 from attnviz.kit.fields import read, whole_number
 from attnviz.models.catalogue import Entry
+from attnviz.models.facts import Section
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
 from attnviz.text.languages import language_name, named_code
@@ -236,8 +238,6 @@ def _show_facts(entry: Entry) -> None:
 
 
 def _draw_facts(entry: Entry) -> None:
-    from attnviz.kit.views.model_facts import facts_html
-
     try:
         loaded = traces.model(entry.name)
         found = _cached_facts(loaded.model_id, entry.name, loaded, facts_html)
@@ -253,3 +253,15 @@ def _cached_facts(weights: str, name: str, _model, _drawn) -> str:
 
     to = _model.languages[0] if _model.languages else ""
     return _drawn(sections(_model, traces.run(_model, _WORDS, to=to)))
+
+
+def facts_html(sections: Iterable[Section]) -> str:
+    """Return the sections as HTML, each with a heading and its facts."""
+    return "".join(f"<section><h3>{html.escape(one.title)}</h3><dl>{_facts(one)}</dl></section>" for one in sections)
+
+
+def _facts(section: Section) -> str:
+    return "".join(
+        f"<div><dt>{html.escape(name)}</dt><dd dir='auto'>{html.escape(said)}</dd></div>"
+        for name, said in section.facts.items()
+    )

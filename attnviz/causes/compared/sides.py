@@ -8,7 +8,7 @@ from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.mask_spec import RULES as MASK_RULES
 from attnviz.analysis.mask_spec import MaskSpec
 from attnviz.analysis.rerun import run_again, write_again
-from attnviz.causes.pictures.compared import Side
+from attnviz.causes.compared.compared import Side
 from attnviz.kit.caching import Cache, make_anew
 from attnviz.kit.views.labels import KINDS
 from attnviz.models.protocol import Model

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attnviz.analysis.corpus.reading import ReadCorpus
-    from attnviz.causes.corpus.numbers.orders import PruningOrder
+    from attnviz.causes.corpus.numbers.pruning import PruningOrder
     from attnviz.models.protocol import Model
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # must be set before torch is imported
@@ -44,8 +44,7 @@ def _run(options: argparse.Namespace) -> None:
     from attnviz.analysis.corpus.lines import lines_of
     from attnviz.analysis.corpus.reading import read_corpus
     from attnviz.analysis.runs import head_places
-    from attnviz.causes.corpus.numbers.pruning import CurvePlan, CurvePoint, pruning_curve
-    from attnviz.causes.corpus.numbers.shipped_curve import curve_path, write_card
+    from attnviz.causes.corpus.numbers.pruning import CurvePlan, CurvePoint, curve_path, pruning_curve, write_card
     from attnviz.models import catalogue
 
     lines = lines_of(sys.stdin.read())
@@ -71,16 +70,16 @@ def _run(options: argparse.Namespace) -> None:
 def _orders(model: "Model", found_on: "ReadCorpus", options: argparse.Namespace) -> Iterator["PruningOrder"]:
     """Yield the pruning orders, the slowest to compute last."""
     from attnviz.analysis.runs import head_places
-    from attnviz.causes.corpus.numbers import orders
+    from attnviz.causes.corpus.numbers import pruning
     from attnviz.causes.corpus.numbers.importance import ablation_importance, gradient_importance
 
     gradient = gradient_importance(model, found_on, stop=_progress("gradient"))
-    yield orders.order_by_importance(gradient)
-    yield orders.order_by_importance(gradient, most_first=True)
-    yield orders.order_by_importance(ablation_importance(model, found_on, stop=_progress("single ablations")))
-    yield from orders.random_orders(head_places(model))
+    yield pruning.order_by_importance(gradient)
+    yield pruning.order_by_importance(gradient, most_first=True)
+    yield pruning.order_by_importance(ablation_importance(model, found_on, stop=_progress("single ablations")))
+    yield from pruning.random_orders(head_places(model))
     if not options.no_greedy:
-        yield orders.greedy(model, found_on, a_step=options.step, stop=_progress("a greedy step"))
+        yield pruning.greedy(model, found_on, a_step=options.step, stop=_progress("a greedy step"))
 
 
 def _progress(what: str):

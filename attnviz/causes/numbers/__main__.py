@@ -14,8 +14,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # must be set before torch 
 def main(languages: Sequence[str]) -> int:
     """Measure and write the files. Return exit status 2 for a language that the translator lacks."""
     from attnviz.analysis import means
-    from attnviz.analysis.corpus.shipped import shipped_lines
-    from attnviz.causes.numbers import spreads
+    from attnviz.analysis.corpus.lines import shipped_lines
+    from attnviz.causes.numbers import effects
     from attnviz.models import catalogue
 
     model = catalogue.translator()
@@ -28,9 +28,9 @@ def main(languages: Sequence[str]) -> int:
     found = {}
     for to in asked:
         texts = [line.text for line in shipped_lines(to)]
-        found[to] = spreads.measured_usual(model, texts, to)
+        found[to] = effects.measured_usual(model, texts, to)
         print(f"{to}: {len(texts)} sentences, the largest mean effect {float(found[to].mean.min()):.4f} nats a token")
-    spreads.write(folder / spreads.NAME, model.model_id, found)
+    effects.write(folder / effects.NAME, model.model_id, found)
     return 0
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
+from attnviz.analysis.corpus.lines import shipped_lines
 from attnviz.analysis.corpus.reading import ReadCorpus, read_corpus
-from attnviz.analysis.corpus.shipped import shipped_lines
 from attnviz.causes.numbers.experiments import Numbers, experiment
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.causes import notation

@@ -3,10 +3,16 @@
 Each head is ablated in a run of its own; runs are batched into a few passes. All runs read the same target, so that
 their tokens are comparable. A single head is rarely decisive, and a claim from one sentence often fails on many (Michel
 et al. 2019), so compare an effect with its spread over a reference set.
+
+`python -m attnviz.causes.numbers` writes the usual effect of each head: a file beside the shipped weights, which it
+names, holds by language the mean and the spread of each head's effect when the head is switched off.
 """
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -14,6 +20,7 @@ from torch import Tensor
 
 from attnviz.analysis.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold, write_runs
 from attnviz.causes.numbers.chances import compared_tokens
+from attnviz.models import catalogue
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import MeanContexts
@@ -21,6 +28,8 @@ from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 
+NAME = "head-effects.json"
+_DIGITS = 6
 To = str | MeanContexts
 
 
@@ -108,3 +117,35 @@ def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict
         (ablate(kind, layer=layer, heads=[head], to=_replacement(to, kind)) for kind, layer, head in places),
     )
     return {place: model.decode_ids(ids)[0] for place, ids in zip(places, write_runs(model, trace, edits), strict=True)}
+
+
+def usual_effects(model: Model, to: str) -> ReferenceEffects | None:
+    """Read the stored effects for this model's weights and this language; None if there are none."""
+    for path in sorted(catalogue.SHIPPED.glob(f"*/{NAME}")):
+        said = json.loads(path.read_text(encoding="utf-8"))
+        if said["weights"] == model.model_id and to in said["languages"]:
+            return _read(said["languages"][to], len(head_places(model)))
+    return None
+
+
+def _read(said: dict[str, Any], count: int) -> ReferenceEffects | None:
+    mean, spread = (torch.tensor(said[name], dtype=torch.float32) for name in ("mean", "spread"))
+    return ReferenceEffects(mean, spread, said["sentences"]) if len(mean) == len(spread) == count else None
+
+
+def measured_usual(model: Model, texts: Iterable[str], to: str) -> ReferenceEffects:
+    """Measure the usual effects over sentences, each with the translation that the model itself writes."""
+    return reference_effects(model, (model.trace(text, to=to) for text in texts))
+
+
+def write(path: Path, weights: str, found: dict[str, ReferenceEffects]) -> None:
+    """Write the effects to a file, with heads in the order of `runs.head_places` and values in nats per token."""
+    languages = {to: _to_json(effects) for to, effects in sorted(found.items())}
+    path.write_text(json.dumps({"weights": weights, "languages": languages}, indent=None) + "\n", encoding="utf-8")
+
+
+def _to_json(effects: ReferenceEffects) -> dict[str, Any]:
+    numbers = {
+        name: [round(value, _DIGITS) for value in getattr(effects, name).tolist()] for name in ("mean", "spread")
+    }
+    return {"sentences": effects.sentences, **numbers}

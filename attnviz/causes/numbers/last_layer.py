@@ -6,7 +6,7 @@ network, its biases, and the layers before as one term, which has no exact split
 the same way). Norms and linear maps are recorded during a pass, and used only if they reproduce the model's numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,10 +16,17 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attnviz.analysis.attribution import Attribution, LogitPart, LogitTarget, explained_weights
+from attnviz.analysis.attribution import (
+    Attribution,
+    LogitPart,
+    LogitTarget,
+    attribution,
+    explained_weights,
+    key_attribution,
+)
 from attnviz.analysis.output_maps import ROUNDING, HeardProduct, OutputMap, ProductWatch, output_maps
 from attnviz.analysis.projections import NotPlain
-from attnviz.analysis.residual import LastNorm
+from attnviz.analysis.residual import LastNorm, ResidualMaps, residual_maps
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
@@ -242,3 +249,51 @@ class _EndWatch(Probe):
             self.began, self.ended = self.ended, len(self.norms)
             self.products_ended = len(self.products)
         return output
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """The contributions to a logit, and those of each site's heads split by attended token, `(heads, k_len)`."""
+
+    bars: Attribution
+    opened: Mapping[Site, Float[Tensor, "heads k_len"]]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitModel:
+    """The linear maps by which a run's logits are split.
+
+    `why_last` says why the split covers only the last layer; "" if it covers all layers.
+    """
+
+    maps: ResidualMaps | LastLayer
+    why_last: str = ""
+
+    @classmethod
+    def find(cls, model: Model, trace: Trace) -> "SplitModel":
+        """Find the maps of a run's model. Raise ValueError if its logits cannot be written as a sum."""
+        found = residual_maps(model, trace)
+        if isinstance(found, ResidualMaps):
+            return cls(found)
+        last = last_layer(model, trace)
+        if isinstance(last, LastLayer):
+            return cls(last, found.why)
+        raise ValueError(f"The logits of this model cannot be taken apart: {last.why}.")
+
+    @property
+    def weight(self) -> Float[Tensor, "vocab_size d_model"]:
+        """The weight of the map to the vocabulary."""
+        return self.maps.weight
+
+    def explain(self, trace: Trace, asked: LogitTarget) -> Explained:
+        """Split a logit of the run. Raise ValueError if the run has no such row or token."""
+        if isinstance(self.maps, LastLayer):
+            maps = self.maps
+            sites = [one.site for one in maps.sublayers if one.site is not None]
+            return Explained(
+                maps.attribution(trace, asked), {site: maps.key_attribution(trace, asked, site) for site in sites}
+            )
+        bars = attribution(self.maps, trace, asked)
+        sites = dict.fromkeys(Site(part.kind, part.layer) for part in bars.parts
+                              if part.part == "head" and part.kind is not None and part.layer is not None)  # fmt: skip
+        return Explained(bars, {site: key_attribution(self.maps, trace, asked, site) for site in sites})

@@ -6,6 +6,8 @@ clean value (Vig et al. 2020; Zhang and Nanda 2024 on the metric). Values outsid
 for one pair of sentences, and a patch that moves a control pair as well shows nothing specific.
 """
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,15 +16,19 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attnviz.analysis.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold
-from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import LogitDifference, Pair, written_under
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.alignment import align_by_position, align_tokens
-from attnviz.tracing.causes.intervention import Intervention, What
+from attnviz.tracing.causes.intervention import KINDS, Intervention, What
 from attnviz.tracing.causes.making import patch
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Stack
 
+_TOKENS = 8_000  # tokens run for one matrix of positions; about a second with the shipped model
+_PARAMETERS = 12e6  # parameters of the shipped model; for a larger model fewer cells are run
+_EMBEDDING = "e"
+_CELL = re.compile(rf"({'|'.join(KINDS)}|encoder|decoder)\.({_EMBEDDING}|\d{{1,4}})\.(\d{{1,5}})")
 LEAST = 0.1  # least |clean − changed| in logits; below it, shares are noise and are not drawn
 
 
@@ -241,3 +247,124 @@ def reach_of(model: Model, changed: Trace, stack: Stack) -> Reach:
     layers = range(changed.shape("decoder_self")[0])
     sees = any(bool(changed.layer_mask("decoder_self", layer).triu(1).any()) for layer in layers)
     return "all" if sees else "earlier"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a patching matrix: a head in a layer, or a token position after a layer (-1 is the embedding)."""
+
+    where: str
+    layer: int
+    at: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Cell | None":
+        """Parse a cell written like `cross.1.3` or `encoder.e.4`; return None for any other text."""
+        found = _CELL.fullmatch(text)
+        if found is None or (found[2] == _EMBEDDING and found[1] in KINDS):
+            return None
+        return cls(found[1], -1 if found[2] == _EMBEDDING else int(found[2]), int(found[3]))
+
+    def __str__(self) -> str:
+        return f"{self.where}.{_EMBEDDING if self.layer < 0 else self.layer}.{self.at}"
+
+    @property
+    def is_head(self) -> bool:
+        """Whether the cell is a head, not a position."""
+        return self.where in KINDS
+
+    def patch(self, donor: Trace) -> Intervention:
+        """Return the intervention that patches this cell from `donor`.
+
+        Raise ValueError if the donor has no such place.
+        """
+        if self.is_head:
+            return patch(donor, self.where, layer=self.layer, heads=[self.at])
+        what = "embedding" if self.layer < 0 else "layer"
+        return patch(donor, self.where, layer=None if self.layer < 0 else self.layer, what=what, positions=[self.at])
+
+
+@dataclass(frozen=True, eq=False)
+class JointPatches:
+    """The metric (and the control) in a run with several patches, and the text that the model writes in this run.
+
+    The text is None if the model writes none.
+    """
+
+    restored: Restored
+    text: str | None
+
+
+@torch.inference_mode()
+def patch_jointly(
+    model: Model, pair: Pair, metric: LogitDifference, cells: Sequence[Cell], control: LogitDifference | None = None, *,
+    tell: Tell = untold,
+) -> JointPatches:  # fmt: skip
+    """Patch all of the cells from `pair.clean` into `pair.changed` in one run.
+
+    `tell` is called as in `write_runs`. Raise ValueError for a cell that the runs do not have.
+    """
+    asked, into = Measurement.check(metric, control), pair.changed
+    patches = tuple(cell.patch(pair.clean) for cell in cells)
+    # A separate pass and not a batch row, so that patching all cross-attention gives exactly the donor's answer.
+    patched = model.rerun(replace(into, interventions=(*into.interventions, *patches)))
+    found = asked.values(_row(patched, metric.step))
+    restored = Restored(
+        metric.value_in_clean(pair.clean), metric.value(into), found[:, 0], asked.control_change(found, into)
+    )
+    return JointPatches(restored, written_under(model, into, patches, tell=tell) if model.writes else None)
+
+
+def _row(trace: Trace, row: int) -> Tensor:
+    assert trace.logits is not None  # runs of a pair have logits
+    return trace.logits[:1, row : row + 1].float()
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """All patching matrices of one step, with the metric and its control: `heads` and `streams` (positions per
+    stack).
+    """
+
+    metric: LogitDifference
+    control: LogitDifference
+    heads: PatchedHeads
+    streams: tuple[PatchedStream, ...]
+
+    @property
+    def ends(self) -> Restored:
+        """The metric in both runs; its `is_drawn` says whether shares are meaningful."""
+        return self.heads
+
+
+def matrices(
+    model: Model, pair: Pair, metric: LogitDifference, control: LogitDifference, *, tell: Tell = untold
+) -> Matrices:
+    """Patch every cell from `pair.clean` into `pair.changed`.
+
+    `tell(done, total)` reports the progress of each matrix. Raise ValueError if the two runs cannot be patched.
+    """
+    stacks: list[Stack] = [stack for stack in ("encoder", "decoder") if (stack, -1) in pair.changed.layers]
+    sentence = pair.changed.sentences[0]
+    length = max(1, len(sentence.src) + metric.step + 1)
+    most = max(24, int(_TOKENS * _PARAMETERS / max(model.n_parameters, _PARAMETERS) / length))
+    ends = Restored(
+        metric.value_in_clean(pair.clean), metric.value(pair.changed), metric.values(_asked_row(pair, metric))
+    )
+    if not ends.is_drawn:  # shares of so small a difference are not drawn
+        return Matrices(metric, control, PatchedHeads(ends.clean, ends.changed, ends.patched), ())
+    return Matrices(
+        metric,
+        control,
+        patched_heads(model, pair.clean, pair.changed, metric, control=control, tell=tell),
+        tuple(
+            patched_stream(model, pair.clean, pair.changed, metric, stack=stack, control=control, most=most, tell=tell)
+            for stack in stacks
+        ),
+    )
+
+
+def _asked_row(pair: Pair, metric: LogitDifference):
+    logits = pair.changed.logits
+    assert logits is not None  # runs of a pair have logits
+    return logits[:1, metric.step : metric.step + 1].float()

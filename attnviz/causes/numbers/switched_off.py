@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.causes.numbers.chances import Chances, chances, compared_tokens
-from attnviz.causes.numbers.divergence import divergence_by_kind
+from attnviz.causes.numbers.run_comparison import divergence_by_kind
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace

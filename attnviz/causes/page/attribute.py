@@ -10,9 +10,7 @@ from attnviz.app.cache import threads
 from attnviz.app.cache.pictures import get_or_make
 from attnviz.app.progress import work_without_bar
 from attnviz.app.request import Request
-from attnviz.causes.page.one_token import token_list
-from attnviz.causes.page.state import keep_shown, new_choices
-from attnviz.causes.pictures.attribution import (
+from attnviz.causes.attribution.attribution import (
     NONE,
     RUNNER_UP,
     AttributeState,
@@ -22,7 +20,9 @@ from attnviz.causes.pictures.attribution import (
     rows,
     site_name,
 )
-from attnviz.causes.pictures.one_token import name_of
+from attnviz.causes.numbers.one_token import name_of
+from attnviz.causes.page.one_token import token_list
+from attnviz.causes.page.state import keep_shown, new_choices
 
 if TYPE_CHECKING:
     from attnviz.kit.wire import Payload

@@ -15,18 +15,18 @@ from attnviz.app.cache.pictures import get_or_make
 from attnviz.app.markdown import literal
 from attnviz.app.progress import run_cancellable, work_without_bar
 from attnviz.app.request import Request
+from attnviz.causes.numbers.one_token import name_of
 from attnviz.causes.page.one_token import token_list
 from attnviz.causes.page.state import keep_shown, new_choices
-from attnviz.causes.pictures.one_token import name_of
-from attnviz.causes.pictures.patching import PatchQuestion, PatchState, known_cells, patch_question, patching, site_name
+from attnviz.causes.patching.patching import PatchQuestion, PatchState, known_cells, patch_question, patching, site_name
 from attnviz.kit.glossary import definition
 from attnviz.places import ASSETS
 from attnviz.text.limits import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     from attnviz.analysis.cancellable import Cancellable
-    from attnviz.causes.numbers.matrices import Matrices
     from attnviz.causes.numbers.pair import Pair
+    from attnviz.causes.numbers.patching import Matrices
     from attnviz.kit.wire import Payload
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
@@ -100,7 +100,7 @@ def _say_problems(view: PatchState, asked: PatchQuestion) -> None:
 
 def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices | None":
     """Compute all matrices of the step; None if the visitor stopped the computation."""
-    from attnviz.causes.numbers.matrices import matrices
+    from attnviz.causes.numbers.patching import matrices
 
     into, leads = asked.pair, (asked.metric, asked.control)
 

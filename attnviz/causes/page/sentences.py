@@ -7,8 +7,8 @@ import streamlit as st
 from attnviz.app import charts, layout
 from attnviz.app.address.widgets import segments
 from attnviz.app.request import Request
-from attnviz.causes.corpus.figures.pruning_chart import pruning_chart
-from attnviz.causes.corpus.numbers.shipped_curve import COMMAND, merged_seeds, shipped_curve
+from attnviz.causes.corpus.figures.scatter import pruning_chart
+from attnviz.causes.corpus.numbers.pruning import COMMAND, merged_seeds, shipped_curve
 from attnviz.causes.corpus.page import lists, one_head, overview, watch
 from attnviz.causes.corpus.page.state import LISTS, PARTS, SentencesState, current_view
 from attnviz.kit.glossary import definition
@@ -16,7 +16,7 @@ from attnviz.models.catalogue import entries
 from attnviz.text.languages import language_name
 
 if TYPE_CHECKING:
-    from attnviz.causes.corpus.numbers.study import CorpusStudy
+    from attnviz.causes.corpus.numbers.studies import CorpusStudy
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
 

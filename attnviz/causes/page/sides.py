@@ -1,16 +1,19 @@
-"""The two runs that the tab Compare shows, and the controls that choose the second run."""
+"""The tab Compare: the two runs that are compared, and the controls that say which the second one is."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attnviz.app import model_picker, offered_models
+from attnviz.app import captions, layout, model_picker, mount, offered_models
+from attnviz.app.address import persistent
 from attnviz.app.address.widgets import segments, select, text_field
 from attnviz.app.cache import toys, traces
 from attnviz.app.cache.pictures import get_or_make
 from attnviz.app.progress import work_without_bar
+from attnviz.app.reports import reported_view
 from attnviz.app.request import Request
+from attnviz.causes.compared.compared import BY, RULES, CompareState, Side, compare_sides, compared, focus
 from attnviz.causes.compared.sides import (
     FIXED_FOR_LANGUAGES,
     FIXED_FOR_MODELS,
@@ -23,7 +26,8 @@ from attnviz.causes.compared.sides import (
     rule_name,
     side,
 )
-from attnviz.causes.pictures.compared import BY, RULES, CompareState, Side
+from attnviz.kit.fields import write_view
+from attnviz.kit.focus import SiteBounds
 from attnviz.models.catalogue import Entry, entries, unshipped_entry
 from attnviz.models.chat import takes_chat
 from attnviz.text.languages import named_code
@@ -32,6 +36,8 @@ from attnviz.toys import shipped
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace import Trace
+
+COMPONENT = "compared"
 
 
 def choose(view: CompareState, request: Request, loaded: "Model") -> str:
@@ -140,3 +146,20 @@ def _entry_named(name: str) -> Entry:
 
 def _other_model(view: CompareState, names: dict[str, str]) -> str:
     return view.against if view.against in names else next(iter(names))
+
+
+def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
+    """Draw the tab; return the state that a link to the tab contains."""
+    start = CompareState(kind="cross" if "cross" in trace.kinds else trace.kinds[0])
+    view = layout.state_in_address(CompareState, SiteBounds.from_trace(trace).by_field(), start)
+    view = replace(view, by=choose(view, request, loaded))
+    here, there = layout.run_or_refuse(lambda: run_both(view, request, loaded, trace))
+    runs = layout.run_or_refuse(lambda: compare_sides(here, there))
+    view = focus(runs, view if persistent.text("kind") else replace(view, kind=""))
+    payload = compared(here, there, view, runs=runs)
+    mount.compared(captions.add_caption(payload), key=COMPONENT, on_change=_adopt)
+    return view
+
+
+def _adopt() -> None:
+    persistent.write(write_view(CompareState, reported_view(COMPONENT, CompareState) or {}))

@@ -18,11 +18,9 @@ from attnviz.app.reports import reported_view
 from attnviz.app.request import Request
 from attnviz.causes.corpus.numbers.change_counts import ChangeCount, Untouched, count_changes, run_untouched
 from attnviz.causes.numbers import findings
-from attnviz.causes.numbers.effects import HeadEffects, head_effects
-from attnviz.causes.numbers.spreads import usual_effects
+from attnviz.causes.numbers.effects import HeadEffects, head_effects, usual_effects
 from attnviz.causes.numbers.switched_off import SwitchedOff, rerun_under
-from attnviz.causes.pictures.switches import PUTS, SwitchOffState, head_name, switches
-from attnviz.causes.switches.switches import ShownSwitches
+from attnviz.causes.switches.switches import PUTS, ShownSwitches, SwitchOffState, head_name, switches
 from attnviz.kit.fields import write_view
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements

@@ -6,7 +6,7 @@ from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.page import following, seat, starting
 from attnviz.classroom.page.room import rehearsals, room
 from attnviz.classroom.page.seat import Seat
-from attnviz.classroom.rehearsal.pace import MOST_STUDENTS
+from attnviz.classroom.rehearsal.rehearsals import MOST_STUDENTS
 from attnviz.classroom.state import TeacherView
 
 _SIZE, _USUAL = "class-rehearse-size", 20

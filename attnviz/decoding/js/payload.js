@@ -1,4 +1,4 @@
-// Decoding of what Python sends (attnviz/decoding/payload.py says how it is laid out).
+// Decoding of what Python sends (attnviz/decoding/stepper.py says how it is laid out).
 
 import { meanOf, sitesOf } from "../../kit/js/cells.js";
 import { scalesIn, unpack } from "../../kit/js/unpack.js";

@@ -8,6 +8,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import layout
 from attnviz.app.address import persistent, widgets
+from attnviz.app.address.widgets import segments
+from attnviz.app.cache import traces
 from attnviz.app.reports import reported_view
 from attnviz.decoding.decoding import (
     CHOICES,
@@ -25,6 +27,7 @@ from attnviz.kit.fields import write_view
 from attnviz.kit.glossary import definition
 from attnviz.models.catalogue import Entry
 
+TABS = {"steps": "Step by step", "reply": "Reply"}
 COMPONENT = "stepper"
 PLACE = ("step", "layer", "head")
 PLACE_SHOWN = "place-shown"  # session key of the step, layer and head that the component shows
@@ -197,3 +200,22 @@ SWITCHES = ("Causal mask", "Precision (dtype) of the steps", "Dropout left on", 
 def _definitions(*terms: str, first: str = "") -> str:
     """Return a paragraph with the definition of each term, for a widget's help text."""
     return "\n\n".join([*([first] if first else []), *(f"**{term}**: {definition(term)}" for term in terms)])
+
+
+def draw_bar(entry: Entry) -> str:
+    """Draw the row of tabs, and return the name of the open one.
+
+    The row is omitted for a model that writes no replies, unless a link asks for the tab Reply.
+    """
+    chosen = persistent.text("tab")
+    shown = chosen if chosen in TABS else "steps"
+    if shown == "steps" and not writes_replies(entry):
+        return shown
+    means = "\n\n".join(f"**{title}**: {definition(title)}" for title in TABS.values())
+    segments("tab", "View", TABS, shown, hide_label=True, means=means)
+    return shown
+
+
+def writes_replies(entry: Entry) -> bool:
+    """Return whether a model continues a text or a conversation, as decoders do."""
+    return traces.inputs(entry).is_prompt

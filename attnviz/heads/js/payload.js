@@ -1,5 +1,5 @@
 // Decoding of what Python sends (attnviz/heads/payload.py says how it is laid out). FIXED is what no payload says,
-// because it never changes (attnviz/kit/constants.py).
+// because it never changes (attnviz/kit/bundle.py).
 
 import { unpack } from "../../kit/js/unpack.js";
 import { FIXED } from "../../kit/js/constants.js";

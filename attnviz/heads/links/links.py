@@ -1,4 +1,9 @@
-"""The picture Links: two sentences as columns, with lines between their tokens for the chosen heads."""
+"""The picture Links: two sentences as columns, with lines between their tokens for the chosen heads.
+
+A line is as opaque as its weight is large. A line below `FAINTEST` would change no pixel by a single step of 255, so
+it is not sent. Where a long text has more lines than the budget, the faintest of all are left out, and the header says
+from which weight on lines are there and what share of each head's weight they carry.
+"""
 
 import hashlib
 import re
@@ -10,12 +15,10 @@ import numpy as np
 
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.caching import Cache, make_anew
-from attnviz.kit.entries import col_entries, row_entries
 from attnviz.kit.fields import MEAN, PageState, Say, choice, declare, is_index
 from attnviz.kit.focus import is_of_other_sentence, known_kind
-from attnviz.kit.payload import common_header, payload_of
+from attnviz.kit.payload import axis_spans, col_entries, common_header, payload_of, row_entries
 from attnviz.kit.picture import TabRules
-from attnviz.kit.spans import axis_spans
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.lines import BUDGET, FAINTEST, strongest_lines

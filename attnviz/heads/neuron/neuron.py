@@ -11,10 +11,9 @@ import numpy as np
 from torch import Tensor
 
 from attnviz.kit.browser_view import add_view
-from attnviz.kit.entries import entries_of
 from attnviz.kit.fields import choice, whole_number
 from attnviz.kit.focus import FocusState
-from attnviz.kit.payload import common_header, payload_of
+from attnviz.kit.payload import common_header, entries_of, payload_of
 from attnviz.kit.picture import TabRules
 from attnviz.kit.views.interventions import changed_head_note
 from attnviz.kit.wire import Blobs, Payload

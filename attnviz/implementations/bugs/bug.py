@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from attnviz.implementations import steps
-from attnviz.implementations.bugs.kept_map import KeptMap, kept_map
+from attnviz.implementations.bugs.wrong_steps import KeptMap, kept_map
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import Attention, SiteWeights

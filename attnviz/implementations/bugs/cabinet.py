@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.implementations.bugs import wrong_steps
 from attnviz.implementations.bugs.bug import Bug, right_attention
-from attnviz.implementations.bugs.kept_map import kept_map, two_visitors
+from attnviz.implementations.bugs.wrong_steps import kept_map, two_visitors
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.weights import Attention, SiteWeights
 

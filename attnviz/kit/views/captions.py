@@ -1,15 +1,20 @@
 """The caption below every saved picture: its sentence, head and model.
 
 A saved picture needs a caption, because it has no page around it that names them.
+
+`caption_of` makes the caption of a run, and `with_caption` adds a caption to a payload.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import hashlib
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
+from attnviz.kit.views.interventions import describe_changes
+from attnviz.kit.wire import Payload
 from attnviz.text.display import display, display_token
 
 if TYPE_CHECKING:
-    from attnviz.tracing.trace import TraceLike
+    from attnviz.tracing.trace_like import TraceLike
 
 LONGEST = 600  # maximum characters of a sentence; captions show at most three lines
 
@@ -43,3 +48,25 @@ def sentence(trace: "TraceLike", *, written: str | None = None, item: int = 0) -
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST].rstrip() + " …"
+
+
+def caption_of(trace: "TraceLike", model: str = "", *, site: str = "", **which: Any) -> Caption:
+    """Return the caption for a run's pictures.
+
+    `model` is the model's name; `which` are arguments of `attnviz.kit.views.captions.sentence`.
+    """
+    name = "; ".join((model or f"weights {trace.model_id}", *_attending_layers(trace)))
+    if trace.interventions:
+        name = f"{name}; changes to the run: {describe_changes(trace.interventions)}"
+    return Caption(sentence(trace, **which), name, site)
+
+
+def _attending_layers(trace: "TraceLike") -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, map(trace.attending_layers, trace.kinds))))
+
+
+def with_caption(payload: Payload, caption: Caption) -> Payload:
+    """Add a caption to a payload's header. The id changes with the caption."""
+    told = asdict(caption)
+    name = hashlib.blake2b(f"{payload.header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return payload._replace(header={**payload.header, "id": name, "caption": told})

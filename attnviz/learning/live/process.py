@@ -1,16 +1,17 @@
 """The server's side of the training worker: a process that is started on demand and killed when it hangs."""
 
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
 from threading import Timer
-from typing import Any
+from typing import Any, BinaryIO
 
-from attnviz.learning.live.frames import read_frame, write_frame
 from attnviz.places import CODE
-from attnviz.toys.limits import seconds_allowed
+from attnviz.toys.learn import seconds_allowed
 
+_LENGTH = 8  # bytes
 _PATIENCE = 45.0  # seconds of silence, beyond the longest allowed run, after which the worker hangs
 
 
@@ -81,3 +82,19 @@ class WorkerProcess:
                 env=os.environ | {"PYTHONPATH": paths, "OMP_WAIT_POLICY": "passive"},
             )
         return self._process
+
+
+def write_frame(stream: BinaryIO, said: Any) -> None:
+    """Send a message. Raise BrokenPipeError if the other end is closed."""
+    content = pickle.dumps(said, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(len(content).to_bytes(_LENGTH, "little") + content)
+    stream.flush()
+
+
+def read_frame(stream: BinaryIO) -> Any | None:
+    """Read the next message; return None at the end of the stream, even within a message."""
+    length = stream.read(_LENGTH)
+    if len(length) < _LENGTH:
+        return None
+    content = stream.read(size := int.from_bytes(length, "little"))
+    return pickle.loads(content) if len(content) == size else None

@@ -10,7 +10,7 @@ from attnviz.analysis.one_at_a_time import OneAtATime, Outcome, RunState, Shared
 from attnviz.learning.live.process import WorkerProcess
 from attnviz.toys.batches import watched_lines
 from attnviz.toys.experiment import Experiment
-from attnviz.toys.limits import require_affordable
+from attnviz.toys.learn import require_affordable
 from attnviz.toys.recording import Recording, recording_from_moments
 from attnviz.toys.run import WATCHED, Moment
 

@@ -20,7 +20,7 @@ def main() -> None:
     frames = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # redirect prints to standard error
     _stand_back()
-    from attnviz.learning.live.frames import read_frame
+    from attnviz.learning.live.process import read_frame
 
     try:
         while (asked := read_frame(sys.stdin.buffer)) is not None:
@@ -39,7 +39,7 @@ def _stand_back() -> None:
 
 def train(asked: dict[str, Any], frames: BinaryIO) -> None:
     """Train one experiment, and write a frame for its recorded steps."""
-    from attnviz.learning.live.frames import write_frame
+    from attnviz.learning.live.process import write_frame
     from attnviz.toys.experiment import Experiment
     from attnviz.toys.recording import record_run
     from attnviz.toys.run import Moment, TrainingRun

@@ -5,16 +5,14 @@ from dataclasses import dataclass, replace
 
 from attnviz.app import layout
 from attnviz.app.mount import learning
-from attnviz.kit.captions import with_caption
-from attnviz.kit.views.captions import Caption
+from attnviz.kit.views.captions import Caption, with_caption
 from attnviz.kit.views.terms import term
 from attnviz.learning import learning as pictures
-from attnviz.learning.learning_state import LearningState, Parts
+from attnviz.learning.learning import LearningState, Parts
 from attnviz.learning.live.runs import LiveRun
 from attnviz.learning.page import controls, live, runs
 from attnviz.learning.widget.payload import ShownRun
-from attnviz.toys.experiment import Experiment
-from attnviz.toys.names import experiment_of
+from attnviz.toys.experiment import Experiment, experiment_of
 from attnviz.toys.recording import Recording
 from attnviz.toys.run import HELD_OUT
 from attnviz.toys.switches import title_of

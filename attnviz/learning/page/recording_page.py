@@ -12,16 +12,14 @@ import streamlit as st
 from attnviz.app import charts, layout
 from attnviz.app.address import persistent
 from attnviz.app.mount import learning
-from attnviz.kit.captions import with_caption
-from attnviz.kit.views.captions import Caption
+from attnviz.kit.views.captions import Caption, with_caption
 from attnviz.kit.views.terms import term
 from attnviz.learning import learning as pictures
 from attnviz.learning.curve_table import curve_table, translator_table
-from attnviz.learning.learning_state import FILE, TRANSLATOR, RecordingState, recording_of
+from attnviz.learning.learning import FILE, TRANSLATOR, RecordingState, recording_of
 from attnviz.learning.page import controls, upload
 from attnviz.learning.page.upload import Opened
-from attnviz.learning.widget.payload import ShownRun
-from attnviz.learning.widget.translator import ShownTranslator
+from attnviz.learning.widget.payload import ShownRun, ShownTranslator
 from attnviz.lessons import library
 from attnviz.text.display import display
 from attnviz.toys.recording import Recording

@@ -17,7 +17,7 @@ from attnviz.app import layout, streamlit_internals
 from attnviz.app.address import persistent
 from attnviz.app.cache import pictures
 from attnviz.kit.glossary import definition
-from attnviz.learning.learning_state import FILE
+from attnviz.learning.learning import FILE
 from attnviz.places import ASSETS
 from attnviz.text.display import display
 
@@ -84,7 +84,7 @@ def open_file() -> Opened | None:
 
 def pack(name: str, recording: "Recording | TranslatorRecording") -> Opened:
     """Pack a recording for the browser. Raise ValueError with a message of one sentence if it is too large to draw."""
-    from attnviz.learning.widget import payload, translator
+    from attnviz.learning.widget import payload
     from attnviz.toys.recording import Recording
 
     if isinstance(recording, Recording):
@@ -92,7 +92,7 @@ def pack(name: str, recording: "Recording | TranslatorRecording") -> Opened:
     layers, heads = next(iter(recording.maps[0].values())).shape[1:3]
     if layers * heads > MOST_HEADS:
         raise ValueError(TOO_MANY.format(name, layers * heads, MOST_HEADS))
-    return Opened(name, recording, translator.pack(recording))
+    return Opened(name, recording, payload.pack_translator(recording))
 
 
 def take_away() -> None:

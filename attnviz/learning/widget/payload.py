@@ -16,18 +16,47 @@ import numpy as np
 from attnviz.kit.views import colour
 from attnviz.kit.views.labels import KINDS
 from attnviz.kit.wire import Blobs, Payload
-from attnviz.learning.numbers.own_line import OwnLine
-from attnviz.text.display import display_token
+from attnviz.models.toy.toy import Toy
+from attnviz.text.display import display, display_token
 from attnviz.text.entries import entries
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.head_scores import SCORES
 from attnviz.toys.recording import Recording
+from attnviz.toys.tasks.task import Words
+from attnviz.toys.translator.recording import TranslatorRecording, WatchedLine
 from attnviz.tracing.record import Sentence
+from attnviz.transformer.probe import Kind
 
+MOST_WRITTEN = 400  # maximum characters of a line
 FORMAT = 1
 Packed: TypeAlias = tuple[dict[str, Any], bytes]
 _KEPT = 32  # packed recordings in the cache, about 50 kB each
 _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_DARK")
+
+
+@dataclass(frozen=True, eq=False)
+class OwnLine:
+    """A toy's output for a typed line.
+
+    `right` is the correct answer, or None if the line is not one of the task's. `maps` has for each kind the attention
+    `(layers, heads, q_len, k_len)` while the toy writes `wrote` from its own prefix, as uint8 with 255 for 1.
+    """
+
+    src: Words
+    wrote: Words
+    right: Words | None
+    sentence: Sentence
+    maps: Mapping[Kind, np.ndarray]
+
+
+def own_line(toy: Toy, text: str) -> OwnLine:
+    """Run a toy on a line. Raise TextError for an empty line, or for a word that the toy does not know."""
+    source = toy.read(text)
+    src = toy.codec.words([token.id for token in source.src or source.begun])
+    wrote = tuple(toy.write(text).split())
+    trace = toy.trace(text, new_tokens=max(1, len(wrote)) if toy.is_decoder_only else None)
+    maps: dict[Kind, np.ndarray] = {kind: (trace.attn(kind) * 255).round().byte().numpy() for kind in trace.kinds}
+    return OwnLine(src, wrote, toy.experiment.toy_task.answer(src), trace.sentences[0], maps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +90,7 @@ class ShownRun:
 
 
 class Shown(Protocol):
-    """A toy's run, or a translator's training (`attnviz.learning.widget.translator`)."""
+    """A toy's run, or a translator's training."""
 
     @property
     def key(self) -> str:
@@ -219,3 +248,80 @@ def _head_scores(recording: Recording) -> dict[str, np.ndarray]:
 
 def _scale(name: str) -> np.ndarray:
     return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTranslator:
+    """A translator's training as the page shows it; `packed` is the result of `pack` for its recording."""
+
+    title: str
+    packed: Packed
+
+    @property
+    def key(self) -> str:
+        """A short id, the same for equal trainings."""
+        return packed_key(self.packed)
+
+    def header(self, blobs: Blobs) -> dict[str, Any]:
+        """Return this training's part of the payload's header."""
+        said, content = self.packed
+        return {
+            "key": self.key,
+            "name": "translator",
+            "title": self.title,
+            "state": "recorded",
+            "note": "",
+            "outcome": [],
+            "trained": False,
+            **said,
+            "packed": [blobs.add(np.frombuffer(content, dtype=np.uint8)), len(content)],
+        }
+
+
+def pack_translator(recording: TranslatorRecording) -> Packed:
+    """Return a recording's part of a header, and its recorded steps compressed."""
+    blobs = Blobs()
+    said = {"about": _describe(recording), "moments": _moments(recording, blobs)}
+    return said, zlib.compress(blobs.join(), 6)
+
+
+def _describe(recording: TranslatorRecording) -> dict[str, Any]:
+    """Describe what is the same at every step: sentences with their kinds, names of scores, and the loss of
+    guessing.
+    """
+    return {
+        "of": "translator",
+        "sentences": [_sentence(recording, at, line) for at, line in enumerate(recording.lines)],
+        "curves": list(recording.scores),
+        "guess": recording.guess,
+        "vocabulary": recording.vocab_size,
+        "updates": recording.steps[-1],
+    }
+
+
+def _sentence(recording: TranslatorRecording, at: int, line: WatchedLine) -> dict[str, Any]:
+    sentence = line.sentence
+    return {
+        "to": display(line.to),
+        "src": _cut(sentence.src_text),
+        "tgt": _cut(sentence.tgt_text),
+        "learned": line.learned,
+        "kinds": [kind_header(kind, sentence, maps.shape[1:]) for kind, maps in recording.maps[at].items()],
+    }
+
+
+def _moments(recording: TranslatorRecording, blobs: Blobs) -> dict[str, Any]:
+    """Pack the curves and maps of each recorded step, maps by sentence and then by kind; return the offsets."""
+    count = len(recording.steps)
+    maps = [found.reshape(count, -1) for of_line in recording.maps for found in of_line.values()]
+    return {
+        "steps": list(recording.steps),
+        "curves": blobs.add(np.stack([recording.held_out_loss, *recording.scores.values()], axis=1).astype("<f4")),
+        "maps": blobs.add(np.concatenate(maps, axis=1)),
+        "wrote": [list(map(_cut, texts)) for texts in recording.wrote],
+    }
+
+
+def _cut(text: str) -> str:
+    shown = display(text)
+    return shown if len(shown) <= MOST_WRITTEN else shown[:MOST_WRITTEN].rstrip() + " …"

@@ -1,5 +1,6 @@
 """Pictures for lesson steps that link to Causes. For the tabs Patch and Compare this runs the second text or model."""
 
+from attnviz.causes.compared.compared import Side
 from attnviz.causes.compared.sides import (
     FIXED_FOR_LANGUAGES,
     FIXED_FOR_MODELS,
@@ -10,7 +11,6 @@ from attnviz.causes.compared.sides import (
     other_sentence,
     side,
 )
-from attnviz.causes.pictures.compared import Side
 from attnviz.hosts.registry import picture
 from attnviz.kit.picture import ShownPicture
 from attnviz.lessons.lesson import Link

@@ -19,7 +19,7 @@ from attnviz.kit.fields import specs_of
 from attnviz.kit.picture import Picture, ShownPicture
 from attnviz.kit.views.terms import without_terms
 from attnviz.kit.wire import Payload
-from attnviz.learning.learning_state import EXPERIMENTS, FILE, TRANSLATOR, view_of
+from attnviz.learning.learning import EXPERIMENTS, FILE, TRANSLATOR, view_of
 from attnviz.lessons.folder.causes import causes_picture
 from attnviz.lessons.folder.many_sentences import ONLY_APP, many_sentences
 from attnviz.lessons.folder.mask_pages import HTML_TABS, bench_of, laboratory
@@ -31,7 +31,7 @@ from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.lessons.question import Question
 from attnviz.text.chat_link import read_chat
 from attnviz.toys import shipped
-from attnviz.toys.names import experiment_of
+from attnviz.toys.experiment import experiment_of
 from attnviz.toys.recording import Recording
 from attnviz.toys.storage import load_recording, toy_recording
 from attnviz.toys.translator.recording import TranslatorRecording

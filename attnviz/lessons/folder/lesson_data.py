@@ -22,10 +22,10 @@ from attnviz.lessons.folder.claims import missing_controls
 from attnviz.lessons.folder.drawn import Drawn, draw
 from attnviz.lessons.folder.variants import Part, Variants
 from attnviz.lessons.lesson import PAGES, Lesson, Link
-from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import Translatable, translate, translations
 from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.lessons.question import CELL, ROW, Question
+from attnviz.lessons.reading import link_of
 from attnviz.lessons.scoring import Truth
 
 Say = Callable[[str], str]  # into the language of the lesson

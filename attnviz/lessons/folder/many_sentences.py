@@ -8,20 +8,19 @@ import numpy as np
 import pandas as pd
 
 from attnviz.analysis.cancellable import TO_THE_END
-from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.analysis.corpus.lines import shipped_lines
 from attnviz.analysis.runs import HeadPlace
-from attnviz.causes.corpus.figures import distributions
+from attnviz.causes.corpus.figures import scatter
+from attnviz.causes.corpus.numbers.pruning import merged_seeds, shipped_curve
 from attnviz.causes.corpus.numbers.samples import CorpusSample, quantile_samples, top_sentences
-from attnviz.causes.corpus.numbers.shipped_curve import merged_seeds, shipped_curve
-from attnviz.causes.corpus.numbers.study import CorpusStudy, run_stages
-from attnviz.causes.corpus.tables import shown_table, values_of
-from attnviz.causes.pictures.corpus_measures import SPREAD
+from attnviz.causes.corpus.numbers.studies import CorpusStudy, run_stages
+from attnviz.causes.corpus.tables import SPREAD, shown_table, values_of
 from attnviz.kit.views.code_tables import small_table
 from attnviz.kit.views.labels import KINDS, head_name
 from attnviz.lessons.folder.variants import Part, variants
 from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import LinkedPicture
-from attnviz.masks.figures.fill_table import bars
+from attnviz.masks.figures.tables import bars
 from attnviz.models.catalogue import DEFAULT, entries
 from attnviz.text.display import display
 
@@ -124,8 +123,8 @@ def _measures(study: CorpusStudy, place: HeadPlace) -> str:
         mine = every_head[:, nth]
         if not np.isfinite(mine).any():
             continue
-        along = distributions.edges(every_head)
-        counts = distributions.counts(mine, along)
+        along = scatter.edges(every_head)
+        counts = scatter.counts(mine, along)
         drawn = bars((counts / counts.max()).tolist(), title=f"sentences, from {along[0]:.3g} to {along[-1]:.3g}")
         numbers = "".join(f"<td>{number:.3g}</td>" for number in (np.nanmedian(mine), along[0], along[-1]))
         lines.append(f"<tr><th>{html.escape(title)}</th>{numbers}<td>{drawn}</td></tr>")

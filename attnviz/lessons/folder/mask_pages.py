@@ -24,7 +24,7 @@ from attnviz.lessons.folder.variants import Part, variants
 from attnviz.lessons.phrases import Translatable
 from attnviz.lessons.picture import LinkedPicture, Pictures
 from attnviz.masks.figures.figures import FLOOR
-from attnviz.masks.figures.next_tokens_table import next_tokens_table
+from attnviz.masks.figures.tables import next_tokens_table
 from attnviz.masks.masks import MaskBench, view_of
 from attnviz.masks.numbers.both_ways import both_ways
 from attnviz.masks.numbers.effect import Effect, Refused, distances, nan_positions

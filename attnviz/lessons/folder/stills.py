@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 
 from attnviz.analysis.inputs import site_inputs
 from attnviz.analysis.outcome import Raised, SiteResult, describe_outcome, outcome
-from attnviz.anatomy.numbers.claims import parameter_counts
-from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.claims import modulation, parameter_counts
 from attnviz.anatomy.numbers.shape_walk import LAYOUTS, shape_walk
 from attnviz.anatomy.numbers.skipped_lines import SKIPS, run_skipped, skips_of
 from attnviz.implementations.bugs.cabinet import BUGS

@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app import hosting
+from attnviz.app import charts, hosting
 from attnviz.app.address import persistent, widgets
 from attnviz.app.markdown import literal, literal_lines
 from attnviz.classroom.page import starting
+from attnviz.heads.page.tabs import titles
 from attnviz.lessons.check import CheckedBlock, Remark, StepCheck, check_step, check_text
 from attnviz.lessons.draft import (
     MOST_TEXT,
@@ -27,13 +28,15 @@ from attnviz.lessons.draft import (
 )
 from attnviz.lessons.folder.claims import untrue_claims
 from attnviz.lessons.lesson import Lesson, LessonStep, Link
-from attnviz.lessons.page import lesson_draft, panel, step_navigation, step_picture
+from attnviz.lessons.page import lesson_draft, panel, step_navigation
 from attnviz.lessons.page.open_lesson import OpenedLesson, forget_lessons, lesson_progress, progress
 from attnviz.lessons.page.run import picture, shown_picture
 from attnviz.lessons.page.wording import preview_in
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.reading import ReadText, read_text
 
+_TALLEST = 400  # pixels
+_DRAWN = ("heads", "links")
 EDIT = "edit"  # in the address: the number of a step, whose line the caret is taken to be on; 0 for the first lines
 _TEXT, _INSERT, _OFFER = "draft-text", "draft-insert", "draft-offer"
 _HIGH = 640  # pixels
@@ -224,7 +227,7 @@ def _preview(step: LessonStep, link: Link | None, language: str) -> None:
         elif refusal:
             st.caption(literal(refusal))
         else:
-            step_picture.draw(link, shown)
+            draw_step_picture(link, shown)
 
 
 def _shown(link: Link | None) -> tuple[LinkedPicture | None, str]:
@@ -233,3 +236,56 @@ def _shown(link: Link | None) -> tuple[LinkedPicture | None, str]:
         return picture(link), ""
     except ValueError as error:
         return None, str(error)
+
+
+def draw_step_picture(link: Link | None, shown: LinkedPicture | None) -> None:
+    """Draw the picture of a step, and name the page on which the lesson opens it."""
+    if link is None:
+        st.caption("No picture: put a link into this step, or into one before it.")
+        return
+    name = link.texts.get("tab", "heads") if link.page == "Heads" else ""
+    tab = titles().get(name, "")
+    place = f"{link.page}, tab {tab}" if tab else link.page
+    if shown is None:
+        st.caption(f"The lesson opens {place}. The editor cannot draw this picture.")
+        return
+    try:
+        charts.chart(_shrink(_figure(shown)), key="draft-step-chart")
+    except ValueError as error:
+        st.warning(literal(str(error)), icon=":material/error:")
+        return
+    is_it = name in _DRAWN
+    st.caption(
+        f"As the lesson opens it: {place}."
+        if is_it
+        else f"The lesson opens {place}. Here you see the map of the same head."
+    )
+
+
+def _figure(shown: LinkedPicture) -> Any:
+    """Make the figure of the map in focus, or of the links if the step's link is to the tab Links."""
+    from attnviz.heads.figures.heatmap import heatmap_of  # Plotly takes a while to import
+    from attnviz.heads.figures.links import links
+    from attnviz.heads.heads_state import HeadsState
+    from attnviz.heads.page.state import read_page_state
+
+    theme, texts = charts.theme(), shown.link.texts
+    if shown.link.page != "Heads" or texts.get("tab") != "links":
+        return heatmap_of(shown.maps, shown.layer, shown.head, theme=theme)
+    state, _ = read_page_state(texts, shown.trace, HeadsState(shown.kind, shown.layer, shown.head))
+    return links(
+        shown.trace,
+        shown.kind,
+        state.states["links"].heads,
+        specials=shown.options.specials,
+        words=shown.options.words,
+        theme=theme,
+    )
+
+
+def _shrink(made: Any) -> Any:
+    """Shrink a figure to fit beside a text: remove axis names and colour scale, and shorten the title."""
+    made.update_layout(height=min(made.layout.height, _TALLEST), title_text=made.layout.title.text.partition(":")[0])
+    made.update_layout(margin_r=40)  # the last key's name leans over the edge
+    made.update_xaxes(title_text="").update_yaxes(title_text="")
+    return made.update_traces(showscale=False, selector={"type": "heatmap"})

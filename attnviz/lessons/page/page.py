@@ -151,8 +151,7 @@ def _zip_file(lessons: list[Lesson], instance: str, warn: Callable[[str], object
 
     Raises ValueError for a lesson that cannot be shown.
     """
-    from attnviz.lessons.folder.files import folder_files
-    from attnviz.lessons.folder.writing import zip_folder
+    from attnviz.lessons.folder.files import folder_files, zip_folder
 
     hosting.ensure_turn()
     return zip_folder(folder_files(lessons, run.shown_picture, instance=instance, warn=warn), "lessons")

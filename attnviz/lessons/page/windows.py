@@ -10,7 +10,7 @@ import secrets
 import streamlit as st
 
 from attnviz.app.address import persistent
-from attnviz.app.address.names import OF_WINDOW
+from attnviz.app.address.persistent import OF_WINDOW
 
 PANEL, BESIDE = OF_WINDOW
 _OF_PANELS = ("Lessons", "Class")  # the pages that a panel's window may show

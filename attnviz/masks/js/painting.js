@@ -1,4 +1,4 @@
-// A painted mask, one byte a cell, 1 = may attend, and its text, which is that of attnviz/masks/painting.py.
+// A painted mask, one byte a cell, 1 = may attend, and its text, which is that of attnviz/masks/masks.py.
 
 export function paintOf(text, q, k) {
   const cells = new Uint8Array(q * k).fill(1);

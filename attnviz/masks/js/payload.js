@@ -1,4 +1,4 @@
-// Decoding of what Python sends (attnviz/masks/payload.py says how it is laid out).
+// Decoding of what Python sends (attnviz/masks/mask_lab.py says how it is laid out).
 
 import { scalesIn, unpack } from "../../kit/js/unpack.js";
 

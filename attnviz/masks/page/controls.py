@@ -1,6 +1,7 @@
 """The controls of the page Masks. Choices are stored as address parameters, which the widgets show and change."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,14 +12,21 @@ from attnviz.analysis.mask_spec import RULES, fit_numbers, rules_to_text
 from attnviz.app import layout
 from attnviz.app.address import persistent, widgets
 from attnviz.app.reports import NUMBER, SWITCH, reported_value, reported_view
-from attnviz.kit.fields import write_view
+from attnviz.kit.fields import PageState, choice, write_view
 from attnviz.kit.focus import SiteBounds
 from attnviz.kit.glossary import definitions
 from attnviz.kit.views.labels import KINDS
 from attnviz.masks.mask_lab import FILL_NAMES
 from attnviz.masks.masks import LEAST_FILL, MAX_SECOND, MOST_FILL, SCOPES, MasksState, view_of
-from attnviz.masks.page.state import TABS
 
+TABS = {
+    "pipeline": "Pipeline",
+    "says": "What it would say",
+    "fills": "All fills",
+    "leak": "Leak test",
+    "rows": "Row by row",
+    "broadcast": "Broadcast",
+}
 COMPONENT = "mask-lab"
 SECOND = "I love you."
 
@@ -144,3 +152,10 @@ def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
         for number, value in zip(rule.numbers, chosen[name], strict=True)
     )
     persistent.write({"masks": rules_to_text(tuple((chosen | {name: fit_numbers(rule, numbers)}).items()))})
+
+
+@dataclass(frozen=True)
+class MasksTab(PageState):
+    """The open tab."""
+
+    tab: str = choice("pipeline", TABS)

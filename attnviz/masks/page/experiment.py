@@ -1,16 +1,22 @@
 """The mask bench of the page Masks, which caches its reruns of the model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+import streamlit as st
+
 from attnviz.analysis.rerun import Writing, batch_of_two
-from attnviz.app.cache import budget, traces
+from attnviz.app import hosting
+from attnviz.app.cache import bounded, budget, traces
 from attnviz.app.cache.bounded import BoundedCache
 from attnviz.app.progress import run_then_give_way
 from attnviz.app.request import Request
 from attnviz.masks.masks import MaskBench, MasksState
 from attnviz.masks.numbers.effect import Effect, Refused
 from attnviz.tracing.trace import Trace
+
+FIRST, PIECE = 0.04, 0.1  # seconds of writing for the first piece, and for each later one
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,3 +99,26 @@ _again: BoundedCache[str, Trace | Refused] = BoundedCache(
 _writings: BoundedCache[str, Writing] = BoundedCache(
     most=budget.bytes_for("written under masks"), size=lambda text: text.nbytes()
 )
+
+
+def drawn_while_written(bench: MaskExperiment, draw: Callable[[], object]) -> None:
+    """Redraw the text after each piece until it is complete. An edit can interrupt between two pieces."""
+    slot, queue = st.empty(), st.empty()
+    is_whole = _write(bench, FIRST)
+    while True:
+        with slot.container():
+            draw()
+        if is_whole:
+            return
+        hosting.give_way(queue)
+        is_whole = _write(bench, PIECE)
+
+
+def _write(bench: MaskExperiment, seconds: float) -> bool:
+    """Let the model write for some seconds; return whether both texts, with and without the mask, are complete."""
+    if not bench.model.writes:
+        return True
+    ways = [bench.start_writing(), bench.unmasked_writing()]
+    if going := [way for way in ways if not way.done]:
+        bounded.with_room(lambda: going[0].go_on(seconds))
+    return all(way.done for way in ways)

@@ -7,11 +7,10 @@ from attnviz.app import charts, layout
 from attnviz.app.address.widgets import select
 from attnviz.kit.glossary import definitions
 from attnviz.masks.figures.figures import moved_figure
-from attnviz.masks.figures.next_tokens_table import next_tokens_table
+from attnviz.masks.figures.tables import next_tokens_table
 from attnviz.masks.numbers import effect as masks_effect
 from attnviz.masks.numbers.both_ways import BothWays, both_ways
-from attnviz.masks.page.experiment import MaskExperiment
-from attnviz.masks.page.streaming import drawn_while_written
+from attnviz.masks.page.experiment import MaskExperiment, drawn_while_written
 from attnviz.masks.tabs import says as picture
 from attnviz.masks.tabs.says import SaysState
 from attnviz.text.entries import token_texts

@@ -14,8 +14,8 @@ from attnviz.kit.fields import PageState
 from attnviz.kit.glossary import definitions
 from attnviz.masks.mask_lab import FILL_NAMES
 from attnviz.masks.page import controls, experiment, leak, output, pipeline
+from attnviz.masks.page.controls import MasksTab
 from attnviz.masks.page.experiment import MaskExperiment
-from attnviz.masks.page.state import MasksTab
 from attnviz.masks.tabs import broadcast
 from attnviz.masks.tabs.fills import (
     LABEL,

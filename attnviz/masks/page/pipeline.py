@@ -15,8 +15,7 @@ from attnviz.masks.numbers.both_ways import Changed, count_changed_rows, reads_a
 from attnviz.masks.numbers.effect import Effect, Refused, distances
 from attnviz.masks.numbers.findings import cells_table
 from attnviz.masks.page.controls import adopt, last_edit
-from attnviz.masks.page.experiment import MaskExperiment
-from attnviz.masks.page.streaming import drawn_while_written
+from attnviz.masks.page.experiment import MaskExperiment, drawn_while_written
 from attnviz.text.display import display
 
 ROUNDING = 1e-5  # two equal runs differ by less than this in float32

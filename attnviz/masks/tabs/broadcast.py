@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from attnviz.masks.figures.matrices import cells
+from attnviz.masks.figures.tables import cells
 from attnviz.masks.masks import MaskBench
 
 

@@ -4,11 +4,10 @@ import pandas as pd
 import torch
 
 from attnviz.analysis.mask_spec import fit_mask
-from attnviz.masks.figures.fill_table import fill_table, three_answers
+from attnviz.masks.figures.tables import fill_table, three_answers
 from attnviz.masks.mask_lab import FILL_NAMES
-from attnviz.masks.masks import MaskBench
+from attnviz.masks.masks import MaskBench, painting_to_text
 from attnviz.masks.numbers.findings import comparison
-from attnviz.masks.painting import painting_to_text
 
 LABEL = "Row"
 NO_KEYS = "A row without keys"

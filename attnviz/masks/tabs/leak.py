@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnviz.kit.fields import PageState, text, whole_number
-from attnviz.masks.figures.matrices import vector
+from attnviz.masks.figures.tables import vector
 from attnviz.masks.masks import MAX_SECOND, MaskBench
 from attnviz.masks.numbers.leakage import Leak
 from attnviz.text.display import display_token

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.analysis.fills import one_head
 from attnviz.kit.fields import PageState, whole_number
-from attnviz.masks.figures.matrices import equation, matrix
+from attnviz.masks.figures.tables import equation, matrix
 from attnviz.masks.masks import MaskBench
 from attnviz.text.entries import token_texts
 from attnviz.transformer import masks

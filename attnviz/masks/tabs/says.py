@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from attnviz.analysis.rerun import Writing
 from attnviz.kit.fields import PageState, whole_number
 from attnviz.kit.views.terms import term
-from attnviz.masks.figures.next_tokens_table import RunColumn
+from attnviz.masks.figures.tables import RunColumn
 from attnviz.masks.masks import MaskBench
 from attnviz.masks.numbers.both_ways import BothWays
 from attnviz.masks.numbers.effect import Effect, step_that_changed_most

@@ -1,4 +1,4 @@
-// The view, and the shares that are in view (attnviz/spans/payload.py).
+// The view, and the shares that are in view (attnviz/spans/spans.py).
 
 import { range, sitesOf } from "../../kit/js/cells.js";
 import { isolated } from "../../kit/js/text.js";

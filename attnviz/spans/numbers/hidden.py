@@ -13,7 +13,7 @@ from torch import Tensor
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.models.protocol import Model
 from attnviz.spans.numbers.shares import span_shares, spans_of
-from attnviz.text.spans import Span
+from attnviz.text.tokens import Span
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Probe, Site, visible_cells
 

@@ -16,8 +16,7 @@ from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.models.chat import can_chat
 from attnviz.models.protocol import Model
 from attnviz.spans.numbers.hidden import HiddenFrom, hide_spans
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 from attnviz.tracing.trace import Trace
 
 SENTENCES = (

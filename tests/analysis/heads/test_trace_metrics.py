@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attnviz.analysis.metric_table import METRICS, head_metrics
-from attnviz.analysis.trace_metrics import trace_metrics
+from attnviz.analysis.metric_table import METRICS, head_metrics, trace_metrics
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from tests.analysis.heads.by_hand import BOS, tokens, trace_of

@@ -11,7 +11,7 @@ from attnviz.analysis.projections import NotPlain, projections
 from attnviz.anatomy.implementations.numbers.bug_in_model import bug_in_model
 from attnviz.anatomy.implementations.numbers.comparison import implementation_cost
 from attnviz.anatomy.numbers import claims
-from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.claims import modulation
 from attnviz.anatomy.numbers.skipped_lines import SKIPS, run_skipped, skips_of
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.steps import RIGHT

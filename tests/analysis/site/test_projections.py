@@ -12,9 +12,9 @@ from attnviz.analysis.inputs import observed_inputs, site_inputs, site_module
 from attnviz.analysis.projections import NotPlain, fits, projections
 from attnviz.analysis.rerun import write_again
 from attnviz.anatomy.implementations.numbers.bug_in_model import bug_in_model
-from attnviz.implementations.annotated import AnnotatedAttention
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.steps import RIGHT
+from attnviz.implementations.ways import AnnotatedAttention
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.huggingface import HuggingFaceModel, load
 from attnviz.models.translator.tiny import tiny_translator

@@ -8,8 +8,7 @@ import torch
 from attnviz.analysis.peak_memory import peak_memory
 from attnviz.anatomy.implementations.numbers.comparison import equivalence, implementation_cost
 from attnviz.anatomy.numbers import claims
-from attnviz.anatomy.numbers.deletion import deletion
-from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.claims import deletion, modulation
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.implementations.ways import WAYS
 from attnviz.implementations.weights import SiteWeights

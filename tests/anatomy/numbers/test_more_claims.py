@@ -7,8 +7,7 @@ import torch
 
 from attnviz.analysis.inputs import query_key_value
 from attnviz.anatomy.numbers import claims
-from attnviz.anatomy.numbers.claims import additive_scores, dot_product, score_costs
-from attnviz.anatomy.numbers.modulation import modulation
+from attnviz.anatomy.numbers.claims import additive_scores, dot_product, modulation, score_costs
 from attnviz.anatomy.numbers.skipped_lines import SKIPS, tensor_before_line
 from attnviz.implementations.site_inputs import odd_sized_inputs
 from tests.each_case import each_case

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.analysis.head_outputs import norms, shares_of_heads
+from attnviz.analysis.mixing import norms, shares_of_heads
 from attnviz.analysis.output_maps import output_maps
 from attnviz.analysis.residual import residual_maps
 from attnviz.app.cache import traces

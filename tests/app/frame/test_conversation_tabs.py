@@ -5,10 +5,10 @@ import json
 import pytest
 
 from attnviz.anatomy.implementations.page import state as implementations
-from attnviz.anatomy.page import state as anatomy
+from attnviz.anatomy.page import experiment as anatomy
 from attnviz.causes.page import state as causes
 from attnviz.heads.page import tabs as heads
-from attnviz.masks.page import state as masks
+from attnviz.masks.page import controls as masks
 
 CHAT = json.dumps([["system", "The cat sat."], ["user", "The dog looked at the cat"]])
 TABS = {

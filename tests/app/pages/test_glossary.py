@@ -6,13 +6,13 @@ import pytest
 
 from attnviz.analysis.metric_table import METRICS
 from attnviz.anatomy.implementations.page import state as implementations
-from attnviz.anatomy.page import state as anatomy
+from attnviz.anatomy.page import experiment as anatomy
 from attnviz.app.layout import PATHS
 from attnviz.causes.page import state as causes
-from attnviz.decoding.page import tabs as decoding
+from attnviz.decoding.page import controls as decoding
 from attnviz.heads.page import tabs as heads
 from attnviz.kit.glossary import FILES, all_definitions, definition, definitions, parse, text_of, tried_on, words_on
-from attnviz.masks.page import state as masks
+from attnviz.masks.page import controls as masks
 from tests.each_case import each_case
 
 TABS = {

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.anatomy.implementations.page import state as implementations
-from attnviz.anatomy.page import state as anatomy
+from attnviz.anatomy.page import experiment as anatomy
 from attnviz.kit.glossary import definition, words_of, words_on
 from tests.app.pages.page_terms import read_terms
 

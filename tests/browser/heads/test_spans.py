@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from attnviz.models import catalogue
 from attnviz.spans.numbers.hidden import hide_spans
 from attnviz.spans.numbers.shares import span_shares
-from attnviz.text.spans import Span
+from attnviz.text.tokens import Span
 from tests.browser.heads.tabs import chosen_view, open_tab
 
 TARGET = "Je t'aime beaucoup, mon ami."

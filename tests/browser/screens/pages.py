@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from playwright.sync_api import Page, expect
 
 from attnviz.anatomy.implementations.page import state as implementations
-from attnviz.anatomy.page import state as anatomy
+from attnviz.anatomy.page import experiment as anatomy
 from attnviz.causes.page import state as causes
 from attnviz.heads.page import tabs as heads
-from attnviz.masks.page import state as masks
+from attnviz.masks.page import controls as masks
 
 SRC = "src=I+love+you.&to=fr"
 TABS = {

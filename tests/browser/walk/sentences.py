@@ -11,13 +11,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attnviz
 from attnviz.app.cache import toys, traces
-from attnviz.learning.learning_state import OPEN
+from attnviz.learning.learning import OPEN
 from attnviz.models.catalogue import TOY, entries
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name
 from attnviz.toys import shipped
-from attnviz.toys.names import experiment_named
-from attnviz.tracing.causes import fitting, notation
+from attnviz.toys.experiment import experiment_named
+from attnviz.tracing.causes import notation, resolution
 
 SOURCE = ("Source sentence", "Source text", "Sentence", "Prompt")
 TARGET = ("Target", "Second sentence")
@@ -59,7 +59,7 @@ def run_sentence(name: str, src: str, to: str, tgt: str, new: int, do: str = "")
     """
     model = _model(name)
     asked = traces.with_means(model, notation.parse(do).interventions, to)
-    done = fitting.split_by_fit(asked, model.shapes, model.model_id).kept
+    done = resolution.split_by_fit(asked, model.shapes, model.model_id).kept
     try:
         trace = traces.run(model, src, to=to, tgt=tgt, new=new, interventions=done)
     except ValueError:

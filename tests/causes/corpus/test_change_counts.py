@@ -6,8 +6,14 @@ import torch
 
 import attnviz
 from attnviz.analysis.corpus.lines import lines_of
-from attnviz.causes.corpus.numbers.bootstrap import Interval, draw_sentences, interval
-from attnviz.causes.corpus.numbers.change_counts import ChangeCount, count_changes, run_untouched
+from attnviz.causes.corpus.numbers.change_counts import (
+    ChangeCount,
+    Interval,
+    count_changes,
+    draw_sentences,
+    interval,
+    run_untouched,
+)
 from attnviz.causes.numbers.findings import count_findings
 from tests.causes.corpus.conftest import LINES
 

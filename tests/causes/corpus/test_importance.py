@@ -10,9 +10,9 @@ from attnviz.analysis.cancellable import Cancellable
 from attnviz.analysis.corpus import reading
 from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.reading import log_probabilities, read_corpus
+from attnviz.causes.corpus.numbers.change_counts import log_probabilities_under
 from attnviz.causes.corpus.numbers.importance import ablation_importance, gradient_importance
-from attnviz.causes.corpus.numbers.intervened_runs import log_probabilities_under
-from attnviz.causes.corpus.numbers.orders import switch_off_heads
+from attnviz.causes.corpus.numbers.pruning import switch_off_heads
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.transformer.probe import Probe
 

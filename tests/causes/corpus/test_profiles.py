@@ -70,7 +70,7 @@ def test_shares_of_where_a_head_looks_sum_to_one(profiles) -> None:
 
 
 def test_a_head_that_looks_back_by_one_has_that_role_throughout(model, corpus) -> None:
-    from attnviz.causes.corpus.numbers.roles import role_counts
+    from attnviz.causes.corpus.numbers.profiles import role_counts
 
     sentence = corpus.sentences[1]
     count = len(sentence.src)

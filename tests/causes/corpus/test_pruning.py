@@ -17,16 +17,18 @@ from attnviz.analysis.corpus.lines import lines_of
 from attnviz.analysis.corpus.reading import read_corpus
 from attnviz.analysis.runs import head_places
 from attnviz.causes.corpus import __main__ as command
+from attnviz.causes.corpus.numbers.change_counts import log_probabilities_under, written_under
 from attnviz.causes.corpus.numbers.importance import gradient_importance
-from attnviz.causes.corpus.numbers.intervened_runs import log_probabilities_under, written_under
-from attnviz.causes.corpus.numbers.orders import (
+from attnviz.causes.corpus.numbers.pruning import (
+    CurvePlan,
     PruningOrder,
+    bleu_counts,
     greedy,
     order_by_importance,
+    pruning_curve,
     random_orders,
     switch_off_heads,
 )
-from attnviz.causes.corpus.numbers.pruning import CurvePlan, bleu_counts, pruning_curve
 from attnviz.models import catalogue
 from tests.causes.corpus.conftest import LINES
 

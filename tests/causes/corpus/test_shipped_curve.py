@@ -6,9 +6,9 @@ import sys
 import pytest
 
 import attnviz
-from attnviz.analysis.corpus.shipped import FOLDER
+from attnviz.analysis.corpus.lines import FOLDER
 from attnviz.causes.corpus import __main__ as command
-from attnviz.causes.corpus.numbers.shipped_curve import COMMAND, card_section, insert_section, shipped_curve, write_card
+from attnviz.causes.corpus.numbers.pruning import COMMAND, card_section, insert_section, shipped_curve, write_card
 from attnviz.models import catalogue
 from attnviz.models.card import pruning_facts
 from tests.causes.corpus.conftest import LINES

@@ -6,11 +6,9 @@ import pytest
 
 from attnviz.analysis.cancellable import TO_THE_END
 from attnviz.analysis.corpus import reading
-from attnviz.analysis.corpus.lines import CorpusLine, lines_of
-from attnviz.analysis.corpus.shipped import languages, shipped_lines
+from attnviz.analysis.corpus.lines import CorpusLine, languages, lines_of, shipped_lines
 from attnviz.causes.corpus.numbers import studies
-from attnviz.causes.corpus.numbers.studies import Studies
-from attnviz.causes.corpus.numbers.study import STAGES, run_stages
+from attnviz.causes.corpus.numbers.studies import STAGES, Studies, run_stages
 from attnviz.models.translator.tiny import tiny_translator
 from tests.causes.corpus.conftest import LINES
 

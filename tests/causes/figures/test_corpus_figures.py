@@ -4,17 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attnviz.causes.corpus.figures.distributions import (
+from attnviz.causes.corpus.figures.scatter import (
     BINS,
+    SYMBOLS,
+    Axis,
     counts,
     distribution_figure,
     distribution_table,
     edges,
+    head_scatter,
+    pruning_chart,
     roles_figure,
 )
-from attnviz.causes.corpus.figures.pruning_chart import pruning_chart
-from attnviz.causes.corpus.figures.scatter import SYMBOLS, Axis, head_scatter
-from attnviz.causes.corpus.numbers.shipped_curve import merged_seeds
+from attnviz.causes.corpus.numbers.pruning import merged_seeds
 
 HEADS = pd.DataFrame(
     {

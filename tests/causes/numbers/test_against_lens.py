@@ -17,7 +17,7 @@ import attnviz
 from attnviz.analysis.attribution import LogitTarget, attribution
 from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.causes.numbers.effects import head_effects
-from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import LogitDifference
 from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from tests.models.huggingface.tokenizers_made import byte_prompts
 

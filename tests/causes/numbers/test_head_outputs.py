@@ -4,8 +4,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.head_outputs import norms, shares_of_heads
-from attnviz.analysis.mixing import stream_before
+from attnviz.analysis.mixing import norms, shares_of_heads, stream_before
 from attnviz.analysis.output_maps import output_maps
 from attnviz.analysis.residual import residual_maps
 from attnviz.models.translator.tiny import tiny_translator

@@ -7,10 +7,8 @@ import torch
 
 import attnviz
 from attnviz.analysis.attribution import LogitTarget, drops
-from attnviz.causes.numbers.joint_patches import Cell, patch_jointly
-from attnviz.causes.numbers.logit_difference import LogitDifference
-from attnviz.causes.numbers.pair import pair_of, written_under
-from attnviz.causes.numbers.patching import patched_heads, patched_stream
+from attnviz.causes.numbers.pair import LogitDifference, pair_of, written_under
+from attnviz.causes.numbers.patching import Cell, patch_jointly, patched_heads, patched_stream
 from tests.each_case import each_case
 
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.causes.numbers.joint_patches import Cell, patch_jointly
 from attnviz.causes.numbers.pair import pair_of, written_under
-from attnviz.causes.numbers.patching import patched_stream
+from attnviz.causes.numbers.patching import Cell, patch_jointly, patched_stream
 from attnviz.models import catalogue
 from tests.each_case import each_case
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import LogitDifference
 from attnviz.causes.numbers.patching import patched_heads, patched_stream
 
 STEP = 3

@@ -5,8 +5,8 @@ from functools import partial
 import pytest
 import torch
 
+from attnviz.causes.compared.compared import compared
 from attnviz.causes.numbers.run_comparison import compare_runs
-from attnviz.causes.pictures.compared import compared
 from attnviz.models import catalogue
 from tests.causes.page.causes_page import SRC, head_numbers, header, notes, payload
 from tests.learning.page.learning_page import copied_link
@@ -95,6 +95,6 @@ def test_checkpoints_compare_two_sentences(open_page, folder, name: str) -> None
 
 
 def test_of_a_long_sentence_the_maps_of_the_head_in_focus_are_sent(open_page, monkeypatch) -> None:
-    monkeypatch.setattr("attnviz.causes.page.compare.compared", partial(compared, most=1_000))  # bytes
+    monkeypatch.setattr("attnviz.causes.page.sides.compared", partial(compared, most=1_000))  # bytes
     told = header(open_page("causes", tab="compare", src=SRC, other="a red dog", to="fr", kind="cross", layer="1"))
     assert [(one["kind"], one["layer"], one["head"]) for one in told["maps"]] == [("cross", 1, 0)]

@@ -1,7 +1,7 @@
 """What Causes opens on: one head of the shipped translator is off, and the words change by more than any rounding."""
 
 import attnviz
-from attnviz.app.address.names import OPENING
+from attnviz.app.address.persistent import OPENING
 from attnviz.causes.numbers.chances import chances, compared_tokens
 from attnviz.causes.numbers.findings import HAIR
 from attnviz.tracing.causes import notation

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnviz.causes.numbers.matrices import matrices
 from attnviz.causes.numbers.pair import pair_of
+from attnviz.causes.numbers.patching import matrices
 from attnviz.kit.wire import unpack
 from attnviz.models import catalogue
 from attnviz.toys import shipped

@@ -3,7 +3,7 @@
 import pytest
 
 from attnviz.causes.numbers.experiments import ready_experiments
-from attnviz.causes.page import experiments
+from attnviz.causes.page import state
 from attnviz.causes.page.state import TABS
 from attnviz.models.catalogue import DEFAULT
 from tests.app.pages.on_screen import notes
@@ -24,11 +24,11 @@ def test_a_link_sets_everything_up_and_the_panel_tells_it(open_page, name) -> No
 
 def test_choosing_one_leaves_nothing_of_the_one_before(monkeypatch) -> None:
     written = {}
-    monkeypatch.setattr(experiments.persistent, "text", lambda name: "gpt2" if name == "model" else "")
-    monkeypatch.setattr(experiments.persistent, "write_model", lambda name: written.update(model=name))
-    monkeypatch.setattr(experiments.persistent, "write", written.update)
-    monkeypatch.setattr(experiments.st, "session_state", {"ready-experiment": "One vector turns elle into il"})
-    experiments._use()
+    monkeypatch.setattr(state.persistent, "text", lambda name: "gpt2" if name == "model" else "")
+    monkeypatch.setattr(state.persistent, "write_model", lambda name: written.update(model=name))
+    monkeypatch.setattr(state.persistent, "write", written.update)
+    monkeypatch.setattr(state.st, "session_state", {"ready-experiment": "One vector turns elle into il"})
+    state._use()
     assert written["model"] == DEFAULT
     assert written["tab"] == "patch"
     assert written["experiment"] == "one-vector"

@@ -7,7 +7,7 @@ import torch
 
 import attnviz
 from attnviz.analysis import means
-from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.analysis.corpus.lines import shipped_lines
 from attnviz.causes.corpus.numbers.change_counts import count_changes, run_untouched
 from attnviz.causes.numbers.effects import head_effects
 from attnviz.causes.numbers.findings import count_findings

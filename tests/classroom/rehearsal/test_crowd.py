@@ -2,7 +2,7 @@
 
 from random import Random
 
-from attnviz.classroom.rehearsal.crowd import TEXTS, invented_answer
+from attnviz.classroom.rehearsal.rehearsals import TEXTS, invented_answer
 from attnviz.lessons.question import Option, Question
 from attnviz.lessons.scoring import Truth, score_answer
 from tests.each_case import each_case

@@ -1,6 +1,6 @@
 """Which invented students have answered by now, without waiting for them."""
 
-from attnviz.classroom.rehearsal.pace import finished_turns, hinted_turns, turns, walks
+from attnviz.classroom.rehearsal.rehearsals import finished_turns, hinted_turns, turns, walks
 from attnviz.classroom.state import AFTER, BEFORE
 
 SIZE = 30

@@ -9,8 +9,7 @@ from sqlalchemy import create_engine, text
 from attnviz.classroom.codes import is_rehearsal, read_code
 from attnviz.classroom.errors import ClassGoneError, ClassroomError
 from attnviz.classroom.rehearsal import rehearsals as module
-from attnviz.classroom.rehearsal.pace import finished_turns, turns, walks
-from attnviz.classroom.rehearsal.rehearsals import HOURS, Rehearsals
+from attnviz.classroom.rehearsal.rehearsals import HOURS, Rehearsals, finished_turns, turns, walks
 from attnviz.classroom.room import Classroom
 from attnviz.classroom.state import AFTER, BEFORE, TeacherKey, TeacherView
 from attnviz.lessons.lesson import Lesson, LessonStep

@@ -9,7 +9,7 @@ import torch
 
 from attnviz.decoding.figures.cost_chart import cost_chart
 from attnviz.decoding.figures.verdict_map import TALL, verdict_map
-from attnviz.decoding.payload import Inference, Training, fork_step, stepper_payload
+from attnviz.decoding.stepper import Inference, Training, fork_step, stepper_payload
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.text.tokens import Token
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attnviz.decoding.numbers.loss_table import LossTable, loss_table, token_losses
+from attnviz.decoding.numbers.comparison import LossTable, loss_table, token_losses
 from attnviz.models.translator.stepwise import teacher_forced
 from attnviz.models.translator.tiny import tiny_translator
 from tests.each_case import each_case

@@ -7,8 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from attnviz.app.cache import traces
-from attnviz.decoding.reply.numbers.choosing import GREEDY, Choosing
-from attnviz.decoding.reply.numbers.reply import start_reply
+from attnviz.decoding.reply.numbers.reply import GREEDY, Choosing, start_reply
 from attnviz.decoding.reply.page import held
 from attnviz.kit.wire import unpack
 from attnviz.text.chat_link import read_chat

@@ -2,7 +2,7 @@
 
 import torch
 
-from attnviz.decoding.reply.numbers.choosing import Choosing
+from attnviz.decoding.reply.numbers.reply import Choosing
 
 LOGITS = torch.tensor([[0.1, 0.2, 0.7]]).log()
 POSITIONS = range(2_000)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from attnviz.heads.alignment.alignment import AlignmentFacts, alignment_payload
 from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, scores
 from attnviz.heads.alignment.numbers.word_alignment import word_links, word_scores
-from attnviz.heads.alignment.payload import AlignmentFacts, alignment_payload
 from attnviz.models.translator.tiny import tiny_translator
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 from tests.kit.sent import payload_bytes

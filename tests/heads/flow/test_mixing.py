@@ -8,7 +8,7 @@ import attnviz
 from attnviz.analysis.contributions import multiply_mixes, rollout
 from attnviz.analysis.mixing import alti_mixes, attention_mixes
 from attnviz.analysis.residual import residual_maps
-from attnviz.heads.flow.payload import FlowFacts, flow_payload
+from attnviz.heads.flow.flow import FlowFacts, flow_payload
 from attnviz.models.translator.tiny import tiny_translator
 from tests.each_case import each_case
 from tests.heads.component.heads_page import NEEDS_A_BROWSER

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from attnviz.causes.pictures import attribution
+from attnviz.causes.attribution import attribution
 from attnviz.heads import heads
 from attnviz.heads.alignment import alignment
 from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
-from attnviz.heads.every_head import one_row, whole_model
+from attnviz.heads.every_head import every_head
 from attnviz.heads.flow import flow
 from attnviz.heads.heads_state import HeadsState
 from attnviz.heads.links import links
@@ -51,9 +51,9 @@ def draw_heads() -> Iterator[Draw]:
 def draw_tabs() -> Iterator[Draw]:
     for trace, kind, options in product(TRACES, MODEL.kinds, OPTIONS):
         yield partial(links.links, trace, links.LinksState(kind=kind), options=options)
-        yield partial(whole_model.whole_model, trace, whole_model.WholeModelState(kind=kind), options=options)
+        yield partial(every_head.whole_model, trace, every_head.WholeModelState(kind=kind), options=options)
         for row in ROWS:
-            yield partial(one_row.one_row, trace, one_row.OneRowState(kind=kind, row=row), options=options)
+            yield partial(every_head.one_row, trace, every_head.OneRowState(kind=kind, row=row), options=options)
 
 
 def draw_whole_traces() -> Iterator[Draw]:

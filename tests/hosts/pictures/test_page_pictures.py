@@ -18,8 +18,11 @@ from attnviz.models.translator.tiny import tiny_translator
 from attnviz.learning import learning
 from attnviz.masks import mask_lab
 from attnviz.decoding import stepper
-from attnviz.causes.pictures import attribution, compared, patching, switches
-from attnviz.causes.pictures.compared import Side
+from attnviz.causes.attribution import attribution
+from attnviz.causes.compared import compared
+from attnviz.causes.patching import patching
+from attnviz.causes.switches import switches
+from attnviz.causes.compared.compared import Side
 from attnviz.tracing.causes.making import ablate
 model = tiny_translator(seed=0)
 trace, other = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("I love you", "I see you"))

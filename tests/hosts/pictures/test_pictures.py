@@ -9,7 +9,7 @@ import pytest
 from attnviz.heads import heads
 from attnviz.heads.alignment import alignment
 from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
-from attnviz.heads.every_head import whole_model
+from attnviz.heads.every_head import every_head
 from attnviz.heads.flow import flow
 from attnviz.heads.heads import HeadsPicture
 from attnviz.heads.heads_state import HeadsState, read_heads_state
@@ -33,13 +33,13 @@ from attnviz.heads.flow import flow
 from attnviz.heads import heads
 from attnviz.heads.links import links
 from attnviz.heads.neuron import neuron
-from attnviz.heads.every_head import one_row, whole_model
+from attnviz.heads.every_head import every_head
 from attnviz.spans import spans
 model = tiny_translator(seed=0)
 trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
 known = KnownMaps.find(model, trace)
 made = [
-    heads.heads(trace), links.links(trace), whole_model.whole_model(trace), one_row.one_row(trace),
+    heads.heads(trace), links.links(trace), every_head.whole_model(trace), every_head.one_row(trace),
     neuron.neuron(trace), alignment.alignment(trace, known=known), flow.flow(trace, known=known),
     spans.spans(trace, model=model),
 ]
@@ -66,7 +66,7 @@ def test_a_state_is_fitted_to_what_the_trace_has(trace) -> None:
     view = links.links(trace, links.LinksState(heads=((0, 1), (99, 0)), token="q99")).header["view"]
     assert (view["heads"], view["token"]) == ([[0, 1]], None)
     own = from_tensors(np.full((1, 2, 3, 3), 1 / 3, np.float32), ["a", "b", "c"])
-    assert whole_model.whole_model(own).header["kind"] == "encoder_self", "a trace without cross-attention"
+    assert every_head.whole_model(own).header["kind"] == "encoder_self", "a trace without cross-attention"
 
 
 def test_a_picture_that_a_trace_cannot_have_is_refused_in_one_sentence() -> None:

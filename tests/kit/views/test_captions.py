@@ -1,7 +1,6 @@
 """The line below every saved picture."""
 
-from attnviz.kit.captions import with_caption
-from attnviz.kit.views.captions import LONGEST, Caption, sentence
+from attnviz.kit.views.captions import LONGEST, Caption, sentence, with_caption
 from attnviz.kit.wire import Payload, unpack
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.external.from_tensors import from_tensors

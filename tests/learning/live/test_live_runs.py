@@ -14,7 +14,7 @@ import pytest
 
 import attnviz
 from attnviz.learning.live import worker
-from attnviz.learning.live.frames import read_frame, write_frame
+from attnviz.learning.live.process import read_frame, write_frame
 from attnviz.learning.live.runs import LiveRuns
 from attnviz.toys.experiment import Experiment
 

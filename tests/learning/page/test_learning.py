@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.kit.bundle import PACKAGE
 from attnviz.kit.glossary import definitions, words_of
-from attnviz.learning.learning_state import LearningState, view_of
+from attnviz.learning.learning import LearningState, view_of
 from attnviz.learning.page import controls, runs
 from attnviz.toys import shipped
-from attnviz.toys.names import experiment_of
+from attnviz.toys.experiment import experiment_of
 from attnviz.toys.storage import toy_recording
 from tests.app.pages.page_terms import read_terms
 from tests.each_case import each_case

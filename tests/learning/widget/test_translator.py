@@ -5,8 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from attnviz.learning.widget.payload import learning_payload
-from attnviz.learning.widget.translator import ShownTranslator, pack
+from attnviz.learning.widget.payload import ShownTranslator, learning_payload, pack_translator
 from attnviz.toys.storage import read_recording
 from attnviz.toys.translator.recording import TranslatorRecording
 from attnviz.tracing.trace import KINDS
@@ -27,7 +26,7 @@ def recording() -> TranslatorRecording:
 @pytest.fixture(scope="module")
 def decoded_run(module, recording):
     """Read the run as the widget does, each of its moments with the maps of every sentence."""
-    payload = learning_payload([ShownTranslator("one", pack(recording))], None, view={})
+    payload = learning_payload([ShownTranslator("one", pack_translator(recording))], None, view={})
     act = """async (script, bytes) => {
       const [run] = (await script.decodePayload(new Uint8Array(bytes))).runs;
       return {...run, moments: run.moments.map((m) => ({...m, mapsOf: m.mapsOf.map((maps) => [...maps])}))};

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from attnviz.lessons.folder.files import folder_files
-from attnviz.lessons.folder.writing import write_folder
+from attnviz.lessons.folder.files import folder_files, write_folder
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import pictures
 from attnviz.lessons.reading import read_file

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from attnviz.lessons.folder.drawn import Drawn, draw
-from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import Pictures, pictures
+from attnviz.lessons.reading import link_of
 from attnviz.toys import shipped
 from tests.each_case import each_case
 

@@ -10,10 +10,10 @@ from attnviz.analysis.corpus.lines import CorpusLine
 from attnviz.lessons.folder import many_sentences
 from attnviz.lessons.folder.drawn import Drawn, draw
 from attnviz.lessons.folder.variants import MOST_BYTES, Variants, nearest, variants
-from attnviz.lessons.parts import link_of
 from attnviz.lessons.phrases import translate
 from attnviz.lessons.picture import LinkedPicture, Pictures, pictures
-from attnviz.masks.figures.matrices import format_number
+from attnviz.lessons.reading import link_of
+from attnviz.masks.figures.tables import format_number
 from attnviz.masks.numbers.leakage import leak_test
 from attnviz.text.entries import token_texts
 from tests.each_case import each_case

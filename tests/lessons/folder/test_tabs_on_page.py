@@ -6,8 +6,7 @@ import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from playwright.sync_api import Locator, Page, expect
 
-from attnviz.lessons.folder.files import folder_files
-from attnviz.lessons.folder.writing import write_folder
+from attnviz.lessons.folder.files import folder_files, write_folder
 from attnviz.lessons.library import SHIPPED
 from attnviz.lessons.picture import pictures
 from attnviz.lessons.reading import read, read_file

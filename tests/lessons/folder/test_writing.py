@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.lessons.folder.writing import instance_address, write_folder, zip_folder
+from attnviz.lessons.folder.files import instance_address, write_folder, zip_folder
 
 FILES = {"index.html": "é", "pictures/a.js": "1\n"}
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from attnviz.masks.figures.figures import leak_figure, leak_table, moved_figure
-from attnviz.masks.figures.matrices import cells, format_number, matrix, vector
+from attnviz.masks.figures.tables import cells, format_number, matrix, vector
 from tests.each_case import each_case
 
 

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from attnviz.masks.figures.fill_table import fill_table
+from attnviz.masks.figures.tables import fill_table
 
 
 def table() -> pd.DataFrame:

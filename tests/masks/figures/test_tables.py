@@ -8,8 +8,7 @@ import pytest
 
 from attnviz.kit.glossary import definition, definitions
 from attnviz.kit.views.terms import term, term_if_known
-from attnviz.masks.figures.fill_table import three_answers
-from attnviz.masks.figures.next_tokens_table import RunColumn, next_tokens_table
+from attnviz.masks.figures.tables import RunColumn, next_tokens_table, three_answers
 
 NAMES = {"-inf": "−∞", "-1e9": "−1e9 (masked_fill)", "fused": "PyTorch's fused kernel"}
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from attnviz.masks.painting import PaintingError, painting_of_text, painting_to_text
+from attnviz.masks.masks import PaintingError, painting_of_text, painting_to_text
 from tests.each_case import each_case
 
 MASKS = arrays.arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40)))

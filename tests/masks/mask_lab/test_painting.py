@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from attnviz.analysis.mask_spec import fit_mask
-from attnviz.masks.painting import painting_to_text
+from attnviz.masks.masks import painting_to_text
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER

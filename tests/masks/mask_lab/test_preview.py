@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attnviz.analysis.fills import FILLS, FillChoice, masked_scores, weights
-from attnviz.masks.payload import Pipeline, mask_payload
+from attnviz.masks.mask_lab import Pipeline, mask_payload
 from tests.each_case import each_case
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 from tests.kit.sent import payload_bytes

@@ -7,8 +7,7 @@ import torch
 from torch.nn import functional
 
 from attnviz.analysis.fills import DTYPES, FILLS, FillChoice, FilledScores, fill_scores
-from attnviz.masks.numbers.findings import comparison, findings, rows_of
-from attnviz.masks.numbers.nan_causes import nan_causes
+from attnviz.masks.numbers.findings import comparison, findings, nan_causes, rows_of
 from attnviz.transformer.probe import AttentionCall
 from tests.each_case import each_case
 

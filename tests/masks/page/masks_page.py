@@ -4,7 +4,7 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from attnviz.kit.wire import unpack
-from attnviz.masks.painting import painting_to_text
+from attnviz.masks.masks import painting_to_text
 
 
 def laboratory(app: AppTest) -> tuple[dict, bytes]:

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.analysis.rerun import Writing, Written
-from attnviz.masks.page import experiment, pipeline, streaming
-from attnviz.masks.painting import painting_to_text
+from attnviz.masks.masks import painting_to_text
+from attnviz.masks.page import experiment, pipeline
 from tests.masks.page.masks_page import laboratory, page_html, weights
 
 
@@ -151,8 +151,8 @@ def test_the_first_words_do_not_wait_for_the_masked_run(open_page, monkeypatch) 
 
 @pytest.mark.parametrize("tab", ["pipeline", "says"])
 def test_what_the_model_would_say_is_written_piece_by_piece_to_its_end(open_page, monkeypatch, tab: str) -> None:
-    monkeypatch.setattr(streaming, "FIRST", 1e-9)
-    monkeypatch.setattr(streaming, "PIECE", 1e-9)
+    monkeypatch.setattr(experiment, "FIRST", 1e-9)
+    monkeypatch.setattr(experiment, "PIECE", 1e-9)
     app = open_page("masks", src="I love you piece by piece", to="fr", masks="window_1", kind="cross", tab=tab)
     assert not app.exception
     assert "tokens so far" not in page_html(app)

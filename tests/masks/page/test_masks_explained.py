@@ -10,8 +10,8 @@ from attnviz.analysis.fills import DTYPES
 from attnviz.analysis.mask_spec import RULES, rules_to_text
 from attnviz.kit.glossary import definitions
 from attnviz.masks.mask_lab import FILL_NAMES
-from attnviz.masks.page.state import TABS
-from attnviz.masks.painting import painting_to_text
+from attnviz.masks.masks import painting_to_text
+from attnviz.masks.page.controls import TABS
 from tests.app.pages.page_terms import read_terms
 from tests.masks.page.masks_page import laboratory, page_html, paint_rows, weights
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from attnviz.causes.pictures.compared import Side
+from attnviz.causes.compared.compared import Side
 from attnviz.hosts.registry import picture
 from attnviz.kit.bundle import source
 from attnviz.tracing.trace import Trace

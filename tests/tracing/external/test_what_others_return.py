@@ -8,7 +8,7 @@ import transformers
 from tokenizers import Tokenizer, models
 
 import attnviz
-from attnviz.analysis.trace_metrics import trace_metrics
+from attnviz.analysis.metric_table import trace_metrics
 from attnviz.models.huggingface.network.network import cache_argument
 from attnviz.tracing.external.weights import BareWeights
 from tests.each_case import each_case

@@ -19,7 +19,7 @@ from attnviz.app.line_list import Lines, line_list
 from attnviz.app.progress import work_without_bar
 from attnviz.implementations.bugs.bug import Bug, right_attention
 from attnviz.implementations.bugs.cabinet import BUGS
-from attnviz.implementations.bugs.kept_map import Visits, kept_map, two_visitors
+from attnviz.implementations.bugs.wrong_steps import Visits, kept_map, two_visitors
 from attnviz.implementations.site_inputs import SiteInputs, odd_sized_inputs
 from attnviz.kit.views.code_tables import code_change
 from attnviz.kit.views.panels import Panel, panels_figure, panels_table

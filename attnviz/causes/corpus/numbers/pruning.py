@@ -5,21 +5,100 @@ the translations that the model writes. Intervals are 95 % bootstrap intervals o
 at every point.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.reading import ReadCorpus, require_targets
-from attnviz.analysis.runs import HeadPlace
-from attnviz.causes.corpus.numbers.bootstrap import DRAWS, Interval, draw_sentences, interval
-from attnviz.causes.corpus.numbers.intervened_runs import log_probabilities_under, written_under
-from attnviz.causes.corpus.numbers.orders import PruningOrder, switch_off_heads
+from attnviz.analysis.runs import HeadPlace, head_places
+from attnviz.causes.corpus.numbers.change_counts import (
+    DRAWS,
+    Interval,
+    draw_sentences,
+    interval,
+    log_probabilities_under,
+    written_under,
+)
+from attnviz.causes.corpus.numbers.importance import HeadImportance
+from attnviz.causes.numbers.effects import head_effects
 from attnviz.extras import needs
 from attnviz.models.protocol import Model
+from attnviz.text.languages import language_name
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.making import ablate
+
+COMMAND = "python -m attnviz.causes.corpus --to {to} --halves --card < assets/sentences/{to}.tsv"
+_HEADING = "## Heads removed, {}"
+_COUNTS = 6  # number of columns between 0 and all heads removed
+SEEDS = 5  # number of random orders
+
+
+@dataclass(frozen=True)
+class PruningOrder:
+    """Heads in the order in which they are removed. A search that was stopped lists fewer than all heads."""
+
+    name: str
+    places: tuple[HeadPlace, ...]
+
+
+def switch_off_heads(places: Sequence[HeadPlace]) -> tuple[Intervention, ...]:
+    """Return interventions that set these heads to zero, one intervention per attention site."""
+    ordered = sorted(places)
+    return tuple(
+        ablate(kind, layer=layer, heads=[head for _, _, head in group])
+        for (kind, layer), group in groupby(ordered, key=lambda place: place[:2])
+    )
+
+
+def order_by_importance(importance: HeadImportance, *, most_first: bool = False) -> PruningOrder:
+    """Order heads by importance, least important first, or most important first with `most_first`."""
+    ranked = importance.of_heads.argsort(descending=most_first, stable=True).tolist()
+    name = f"{importance.how}, most important first" if most_first else f"{importance.how}, least important first"
+    return PruningOrder(name, tuple(importance.places[nth] for nth in ranked))
+
+
+def random_orders(places: Sequence[HeadPlace], *, seeds: int = SEEDS) -> tuple[PruningOrder, ...]:
+    """Return one random order of the heads for each seed from 0 to `seeds` - 1."""
+    drawn = (np.random.default_rng(seed).permutation(len(places)) for seed in range(seeds))
+    return tuple(
+        PruningOrder(f"random, seed {seed}", tuple(places[nth] for nth in order)) for seed, order in enumerate(drawn)
+    )
+
+
+def greedy(model: Model, corpus: ReadCorpus, *, a_step: int = 1, stop: Cancellable = TO_THE_END) -> PruningOrder:
+    """Remove at each step the `a_step` heads whose removal lowers the target's log-probability least.
+
+    Each step ablates every head in every sentence, together with the heads removed so far. If the search is stopped,
+    the order ends with the last complete step. Raise ValueError if a sentence has no target.
+    """
+    require_targets(corpus)
+    places, out = head_places(model), list[HeadPlace]()
+    for _ in range(0, len(places), a_step):
+        kept = torch.zeros(len(places), dtype=torch.double)
+        done = 0
+        for item in stop.iterate(range(len(corpus.sentences)), len(corpus.sentences)):
+            kept += _gains(model, corpus, item, out)
+            done += 1
+        if done < len(corpus.sentences):
+            break
+        ranked = [places[nth] for nth in kept.argsort(descending=True, stable=True).tolist()]
+        out += [place for place in ranked if place not in out][:a_step]
+    name = "greedy" if a_step == 1 else f"greedy, {a_step} a step"
+    return PruningOrder(name, tuple(out))
+
+
+def _gains(model: Model, corpus: ReadCorpus, item: int, out: Sequence[HeadPlace]) -> torch.Tensor:
+    """Compute the change of a target's log-probability without each head, with the heads `out` already removed."""
+    trace = model.rerun(replace(corpus.one_sentence(item), interventions=switch_off_heads(out)))
+    return head_effects(model, trace).per_token.double().sum(dim=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,3 +271,92 @@ def _require_writer(model: Model) -> None:
 
 def _columns(name: str, of: Interval) -> dict[str, float]:
     return {name: of.value, f"{name}_low": of.low, f"{name}_high": of.high}
+
+
+def curve_path(folder: Path, to: str) -> Path:
+    """Return the path of the pruning curve for a target language."""
+    return folder / f"pruning-{to}.csv"
+
+
+def shipped_curve(folder: Path, to: str, weights: str) -> pd.DataFrame | None:
+    """Read the pruning curve of these weights, in the format of `PruningCurve.table`; None if there is no file.
+
+    Raise ValueError with a message of one sentence if the curve belongs to other weights.
+    """
+    path = curve_path(folder, to)
+    if not path.is_file():
+        return None
+    table = pd.read_csv(path)
+    if set(table["weights"]) != {weights}:
+        raise ValueError(f"{path.name} was counted with other weights than these: {COMMAND.format(to=to)} repeats it.")
+    return table
+
+
+def write_card(folder: Path, to: str) -> None:
+    """Write the curve's section into a model card, replacing the previous section."""
+    path = folder / "README.md"
+    section = card_section(pd.read_csv(curve_path(folder, to)), to)
+    path.write_text(insert_section(path.read_text(encoding="utf-8"), section), encoding="utf-8")
+
+
+def card_section(table: pd.DataFrame, to: str) -> str:
+    """Return the curve as Markdown: BLEU and log-probability by order and number of removed heads, and the method."""
+    first, has_bleu = table.iloc[0], not table.dropna(subset=["bleu"]).empty
+    counts = _thin_out(sorted(table["removed"].unique().tolist()))
+    return "\n\n".join(
+        (
+            _HEADING.format(language_name(to)),
+            f"Heads taken out one after another, without training again: BLEU, and the mean log-probability of a "
+            f"target token in nats, on {first['sentences']} sentences of `assets/sentences/{to}.tsv`; orders were "
+            f"found on {first['orders_from']} others of it. In brackets: half the width of a 95 % interval, of "
+            "sentences drawn again 1,000 times; for random orders, half the range of the seeds. "
+            f"`{COMMAND.format(to=to)}` repeats it; `pruning-{to}.csv` has every point.",
+            *([_table(table, "bleu", counts, "BLEU", digits=1)] if has_bleu else []),
+            _table(table, "log_probability", counts, "nats a token", digits=2),
+        )
+    )
+
+
+def insert_section(card: str, section: str) -> str:
+    """Insert a section into a model card before "## Limits", replacing a section with the same heading."""
+    heading = section.split("\n", 1)[0]
+    without = re.sub(rf"^{re.escape(heading)}\n.*?(?=^## |\Z)", "", card, flags=re.DOTALL | re.M)
+    before, limits, after = without.partition("## Limits")
+    return f"{before}{section}\n\n{limits}{after}" if limits else f"{without.rstrip()}\n\n{section}\n"
+
+
+def merged_seeds(table: pd.DataFrame) -> pd.DataFrame:
+    """Merge a curve's random orders into one line: the mean of the seeds, with their minimum and maximum as bounds."""
+    is_random = table["order"].str.startswith("random, seed")
+    if not is_random.any():
+        return table
+    seeds = table.loc[is_random, "order"].nunique()
+    groups = table[is_random].groupby("removed")
+    found = groups[["removed"]].first().assign(order=f"random, mean of {seeds} seeds")
+    for name in ("log_probability", "bleu"):
+        found[name], found[f"{name}_low"], found[f"{name}_high"] = (
+            getattr(groups[name], how)() for how in ("mean", "min", "max")
+        )
+    return pd.concat([table.loc[~is_random], found], ignore_index=True)
+
+
+def _table(table: pd.DataFrame, name: str, counts: list[int], title: str, *, digits: int) -> str:
+    lines = [f"| {title}, heads removed | {' | '.join(map(str, counts))} |", "| --- |" + " --- |" * len(counts)]
+    for order, part in merged_seeds(table).groupby("order", sort=False):
+        points = part.set_index("removed").to_dict("index")
+        cells = [_cell(points[count], name, digits) if count in points else "" for count in counts]
+        lines.append(f"| {order} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(point: Mapping[str, Any], name: str, digits: int) -> str:
+    if np.isnan(point[name]):
+        return ""
+    half = (point[f"{name}_high"] - point[f"{name}_low"]) / 2
+    return f"{point[name]:.{digits}f} (±{half:.{digits}f})".replace("-", "−")
+
+
+def _thin_out(counts: list[int]) -> list[int]:
+    """Return the first number, the last one, and evenly spaced numbers between them."""
+    step = max(1, round((len(counts) - 1) / _COUNTS))
+    return sorted({*counts[::step], counts[-1]})

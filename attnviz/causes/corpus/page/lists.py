@@ -5,8 +5,7 @@ A visitor's own list stays in the session when the visitor leaves the page. Link
 
 import streamlit as st
 
-from attnviz.analysis.corpus.lines import MOST_LINES, CorpusLine, lines_of
-from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.analysis.corpus.lines import MOST_LINES, CorpusLine, lines_of, shipped_lines
 from attnviz.app import layout, streamlit_internals
 from attnviz.app.address import persistent
 from attnviz.causes.corpus.page.state import SentencesState

@@ -8,11 +8,10 @@ from attnviz.analysis.runs import HeadPlace
 from attnviz.app import charts
 from attnviz.app.address import persistent
 from attnviz.app.markdown import literal
-from attnviz.causes.corpus.figures import distributions
+from attnviz.causes.corpus.figures import scatter
 from attnviz.causes.corpus.numbers.samples import CorpusSample, quantile_samples, top_sentences
-from attnviz.causes.corpus.numbers.study import CorpusStudy
-from attnviz.causes.corpus.tables import values_of
-from attnviz.causes.pictures.corpus_measures import SPREAD
+from attnviz.causes.corpus.numbers.studies import CorpusStudy
+from attnviz.causes.corpus.tables import SPREAD, values_of
 from attnviz.kit.glossary import definition
 from attnviz.kit.views.labels import KINDS, head_name
 from attnviz.text.display import display
@@ -43,12 +42,10 @@ def _distributions(study: CorpusStudy, place: HeadPlace, name: str, caption: lis
     found = {}
     for measure, title in SPREAD.items():
         values = values_of(study, measure)
-        found[title] = values[:, nth], distributions.edges(values)
+        found[title] = values[:, nth], scatter.edges(values)
     title = "Each bar counts sentences; the dotted line is the median.<br>All heads have the same axes"
-    made = distributions.distribution_figure(found, title=title, theme=charts.theme())
-    charts.show(
-        made, key="corpus-spread", table=lambda: distributions.distribution_table(found), caption=[name, *caption]
-    )
+    made = scatter.distribution_figure(found, title=title, theme=charts.theme())
+    charts.show(made, key="corpus-spread", table=lambda: scatter.distribution_table(found), caption=[name, *caption])
 
 
 def _roles(study: CorpusStudy, place: HeadPlace, name: str, caption: list[str]) -> None:
@@ -59,7 +56,7 @@ def _roles(study: CorpusStudy, place: HeadPlace, name: str, caption: list[str]) 
     if mine.empty:
         return
     title = "Of all rows, the strongest key is …"
-    made = distributions.roles_figure(mine, title=title, theme=charts.theme())
+    made = scatter.roles_figure(mine, title=title, theme=charts.theme())
     charts.show(made, key="corpus-roles", table=lambda: mine, caption=[name, *caption])
 
 

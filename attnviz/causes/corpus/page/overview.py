@@ -11,10 +11,9 @@ from attnviz.app import charts, hosting, layout
 from attnviz.app.address import persistent
 from attnviz.app.address.widgets import select
 from attnviz.causes.corpus.figures.scatter import head_scatter
-from attnviz.causes.corpus.numbers.study import CorpusStudy
+from attnviz.causes.corpus.numbers.studies import CorpusStudy
 from attnviz.causes.corpus.page.state import SentencesState
-from attnviz.causes.corpus.tables import shown_table
-from attnviz.causes.pictures.corpus_measures import AXES, SPREAD, measures_of
+from attnviz.causes.corpus.tables import AXES, SPREAD, measures_of, shown_table
 from attnviz.guards.spreadsheet import csv_file
 from attnviz.kit.glossary import definition
 

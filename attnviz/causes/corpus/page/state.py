@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from attnviz.app import layout
-from attnviz.causes.pictures.corpus_measures import AXES, SPREAD
+from attnviz.causes.corpus.tables import AXES, SPREAD
 from attnviz.kit import fields
 from attnviz.kit.fields import PageState
 from attnviz.kit.focus import SiteBounds

@@ -11,8 +11,7 @@ from attnviz.app import layout
 from attnviz.app.address import persistent
 from attnviz.app.frame.page import current_page
 from attnviz.app.markdown import literal
-from attnviz.causes.corpus.numbers.studies import Studies, StudyRun, StudyView
-from attnviz.causes.corpus.numbers.study import STAGES, CorpusStudy
+from attnviz.causes.corpus.numbers.studies import STAGES, CorpusStudy, Studies, StudyRun, StudyView
 from attnviz.kit.glossary import definition
 from attnviz.models.protocol import Model
 

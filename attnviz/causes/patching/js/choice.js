@@ -3,7 +3,7 @@
 import { change } from "../../../kit/js/store.js";
 
 export const AT_ONCE = ["step", "put"]; // only Python runs the model
-export const MOST = 200; // patched cells (attnviz/causes/pictures/patching.py)
+export const MOST = 200; // patched cells (attnviz/causes/patching/patching.py)
 
 export function settle() {}
 

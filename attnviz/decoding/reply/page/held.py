@@ -18,7 +18,7 @@ from attnviz.app.cache import budget
 from attnviz.app.cache.bounded import BoundedCache, give_memory_back
 from attnviz.app.request import Request
 from attnviz.decoding.reply.numbers.reply import Reply
-from attnviz.decoding.reply.state import MOST_TAKEN, ReplyState, begin_reply, write_taken
+from attnviz.decoding.reply.payload import MOST_TAKEN, ReplyState, begin_reply, write_taken
 from attnviz.models.protocol import Model
 from attnviz.text.conversation import Turn
 

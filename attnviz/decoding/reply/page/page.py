@@ -21,11 +21,10 @@ from attnviz.app.frame.page import current_page
 from attnviz.app.markdown import literal
 from attnviz.app.reports import NUMBER, TEXT, reported_value, reported_view
 from attnviz.app.request import Request
-from attnviz.decoding.page import controls, tabs
+from attnviz.decoding.page import controls
 from attnviz.decoding.reply.numbers.reply import Reply
 from attnviz.decoding.reply.page import held
-from attnviz.decoding.reply.payload import Addition, ReplyStatus, reply_payload
-from attnviz.decoding.reply.state import ReplyState
+from attnviz.decoding.reply.payload import Addition, ReplyState, ReplyStatus, reply_payload
 from attnviz.kit.fields import MEAN, read, write_view
 from attnviz.kit.wire import Payload
 from attnviz.models.catalogue import Entry
@@ -125,7 +124,7 @@ def _room_for(reply: Reply) -> Iterator[None]:
 
 def draw(request: Request) -> None:
     """Draw the tab and the end of the page, then continue writing if more is to be written."""
-    if not tabs.writes_replies(request.entry):
+    if not controls.writes_replies(request.entry):
         _name_another_model(request.entry)
     _write(_draw_page(request))
 

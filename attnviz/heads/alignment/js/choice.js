@@ -1,4 +1,4 @@
-// The view, and the payload's links and scores for it (attnviz/heads/alignment/payload.py).
+// The view, and the payload's links and scores for it (attnviz/heads/alignment/alignment.py).
 
 export const AT_ONCE = ["way"]; // only Python has another way's scores
 

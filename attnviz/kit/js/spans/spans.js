@@ -1,5 +1,5 @@
 // Spans along an axis, each { name, role, start, end } by its place among the axis's own rows or columns
-// (attnviz/kit/spans.py). Of a conversation, what no span holds is the chat template's.
+// (attnviz/kit/payload.py). Of a conversation, what no span holds is the chat template's.
 
 export const TEMPLATE = "chat template";
 

@@ -1,5 +1,5 @@
 // How a translator learned: what differs from a toy's run. Its curves are a loss and scores of each language, it has
-// maps of several sentences, and what it writes is text (attnviz/learning/widget/translator.py packs it).
+// maps of several sentences, and what it writes is text (attnviz/learning/widget/payload.py packs it).
 
 import { range } from "../../../kit/js/cells.js";
 import { termNode } from "../../../kit/js/definitions.js";

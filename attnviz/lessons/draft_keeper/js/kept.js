@@ -1,6 +1,6 @@
 // The draft of a lesson, as the browser keeps it for all its tabs: { revision, draft }, in localStorage. Every change counts
 // the revision up; the higher one is the newer. The draft is the lesson's Markdown; version 1.0 kept the fields of a form,
-// which attnviz/lessons/earlier_draft.py makes into Markdown.
+// which attnviz/lessons/draft.py makes into Markdown.
 
 export const KEY = "attnviz-draft";
 const DONE = "attnviz-lessons-done";

@@ -1,4 +1,8 @@
-"""Conversations with a checkpoint that has a chat template: the methods behind `trace(messages=…)` and `reply`."""
+"""Conversations with a checkpoint that has a chat template: the methods behind `trace(messages=…)` and `reply`.
+
+`RecordedModel` runs one recorded pass over sentences whose tokens are known. `Conversation` is what a template makes of
+turns, with the tokens of each turn.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,10 +13,9 @@ import torch
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.models.huggingface.as_given import ShownRows
-from attnviz.models.huggingface.chat.reply_prompt import ReplyPrompt
 from attnviz.models.huggingface.chat.template import ChatTemplate, Rendering
 from attnviz.models.huggingface.checkpoint_model import NetworkModel
-from attnviz.models.huggingface.generate import GenerationPlan, GenerationRules, steps
+from attnviz.models.huggingface.generate import CheckpointStepper, GenerationPlan, GenerationRules, steps
 from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import Network, PassRequest
 from attnviz.models.huggingface.tokenization.spelling import EncodedText
@@ -20,8 +23,7 @@ from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.models.protocol import Step
 from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.limits import MOST_TOKENS, TextError, require_count, require_text
-from attnviz.text.spans import Span
-from attnviz.text.tokens import Token
+from attnviz.text.tokens import Span, Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
 from attnviz.tracing.interventions import Chain
@@ -39,6 +41,22 @@ _NO_BAND = {  # reasons why the text of a turn has no band of its own in the map
     "late": "The chat template is too slow for attnviz to find {} in its text",
 }
 _DATED = "The chat template writes the date: on another day, this conversation has different tokens."
+
+
+@dataclass(frozen=True)
+class ReplyPrompt:
+    """An encoded prompt: its tokens, the spans of its turns, notes on cuts, and a stepper that has not read it yet.
+
+    `places` is the number of tokens that the model can still generate after the prompt.
+    """
+
+    encoded: EncodedText
+    spans: tuple[Span, ...]
+    notes: tuple[str, ...]
+    places: int
+    stepper: CheckpointStepper
+    text: CheckpointTokenizer
+    rules: GenerationRules
 
 
 class RecordedModel(NetworkModel):

@@ -9,7 +9,7 @@ import torch
 
 import attnviz
 from attnviz.analysis import means
-from attnviz.analysis.corpus.shipped import shipped_lines
+from attnviz.analysis.corpus.lines import shipped_lines
 from attnviz.analysis.means import NAME, fill_measured_means, measured_means, reference_means, write
 from attnviz.models import catalogue
 from attnviz.tracing.causes import notation

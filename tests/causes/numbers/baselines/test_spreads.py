@@ -4,8 +4,7 @@ import json
 
 import torch
 
-from attnviz.causes.numbers.effects import reference_effects
-from attnviz.causes.numbers.spreads import NAME, measured_usual, usual_effects, write
+from attnviz.causes.numbers.effects import NAME, measured_usual, reference_effects, usual_effects, write
 from attnviz.models import catalogue
 
 

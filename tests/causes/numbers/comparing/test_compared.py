@@ -3,10 +3,9 @@
 import torch
 
 import attnviz
-from attnviz.causes.numbers.divergence import divergence_by_kind
 from attnviz.causes.numbers.effects import ReferenceEffects, head_effects
 from attnviz.causes.numbers.findings import effect_findings, pair_findings, run_findings, text_findings
-from attnviz.causes.numbers.run_comparison import compare_runs, pair_in_order, pairs_of, union
+from attnviz.causes.numbers.run_comparison import compare_runs, divergence_by_kind, pair_in_order, pairs_of, union
 from attnviz.causes.numbers.switched_off import rerun_under
 from attnviz.models.translator.tiny import tiny_translator
 

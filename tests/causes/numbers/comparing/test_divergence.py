@@ -7,7 +7,7 @@ import torch
 from torch.distributions import Categorical, kl_divergence
 
 import attnviz
-from attnviz.causes.numbers.divergence import divergence_by_kind, jensen_shannon, pair_weights
+from attnviz.causes.numbers.run_comparison import divergence_by_kind, jensen_shannon, pair_weights
 
 
 def rows(seed: int, keys: int = 7) -> torch.Tensor:

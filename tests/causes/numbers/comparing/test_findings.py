@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 import torch
 
-from attnviz.causes.corpus.numbers.bootstrap import Interval
-from attnviz.causes.corpus.numbers.change_counts import ChangeCount
+from attnviz.causes.corpus.numbers.change_counts import ChangeCount, Interval
 from attnviz.causes.numbers.chances import AskedTokens, Chances
 from attnviz.causes.numbers.effects import HeadEffects
 from attnviz.causes.numbers.findings import (

@@ -9,7 +9,7 @@ from attnviz.analysis.projections import NotPlain
 from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.causes.numbers.effects import head_effects, translations_without
 from attnviz.causes.numbers.lens import lens_logits
-from attnviz.causes.numbers.logit_difference import LogitDifference
+from attnviz.causes.numbers.pair import LogitDifference
 from attnviz.causes.numbers.patching import patched_heads, patched_stream
 from tests.models.huggingface.checkpoints import PAIRS
 

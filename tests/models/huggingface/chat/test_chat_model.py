@@ -7,7 +7,7 @@ import attnviz
 from attnviz.models.chat import can_chat
 from attnviz.models.huggingface.checkpoint_facts import checkpoint_facts
 from attnviz.text.limits import TextError
-from attnviz.text.spans import Span
+from attnviz.text.tokens import Span
 from tests.models.huggingface.chat.templates import TEMPLATES
 from tests.models.huggingface.parity.test_parity import CLOSE
 

@@ -9,7 +9,7 @@ import transformers
 from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.spans.numbers.hidden import HiddenKeys, answer_logprobs, hide_spans
 from attnviz.spans.numbers.shares import FIRST, REST, span_norms, span_shares
-from attnviz.text.spans import Span
+from attnviz.text.tokens import Span
 
 ASKED = [{"role": "system", "content": "The cat sat."}, {"role": "user", "content": "The dog looked at the cat"}]
 

@@ -9,8 +9,7 @@ from attnviz.hosts.registry import picture
 from attnviz.kit.wire import Payload
 from attnviz.models.huggingface import load
 from attnviz.spans.numbers.hidden import hide_spans
-from attnviz.spans.numbers.reading import cut_to_keys, read_spans_of
-from attnviz.spans.numbers.shares import span_norms, span_shares
+from attnviz.spans.numbers.shares import cut_to_keys, read_spans_of, span_norms, span_shares
 from attnviz.spans.span_rules import read_answer, read_spans
 from attnviz.spans.spans import NO_MODEL, SpansState, spanned_text, spans
 from tests.models.huggingface import architectures

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attnviz.decoding.reply.numbers.choosing import Choosing
-from attnviz.decoding.reply.numbers.reply import Reply, start_reply
+from attnviz.decoding.reply.numbers.reply import Choosing, Reply, start_reply
 from attnviz.models.huggingface import load
 from attnviz.text.limits import TextError
 from attnviz.tracing.causes.making import ablate

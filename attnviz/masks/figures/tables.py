@@ -1,16 +1,21 @@
-"""HTML table of one attention row under every fill, and cards with the three possible results for a row without keys.
+"""Tables of the Masks page as HTML, whose texts wrap as a grid's cells do not: fills, next tokens, small matrices.
 
-HTML is used because its cells wrap long findings, which a data grid does not.
+Every text is escaped here.
 """
 
 import html
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
 from attnviz.kit.views.terms import term, term_if_known
 
+Numbers = Sequence[Sequence[float]]
+
+MOST_CELLS = 32  # maximum rows or columns that are drawn
+MOST = 5
 # Term of each column -> its title.
 COLUMNS = {
     "fill": "Fill", "value": "value", "weights": "Weights", "sum": "sum", "masked": "masked", "finding": "finding"
@@ -106,3 +111,89 @@ def _answer(line: Mapping) -> str:
     if total == 0:
         return "zeros"
     return f"uniform, {most:.4g} each" if least == most else f"sums to {total:.4g}"
+
+
+@dataclass(frozen=True)
+class RunColumn:
+    """A run's column in the table: its name, its description, and its most probable tokens as (text, probability).
+
+    `candidates` is empty if the probabilities of the run are NaN.
+    """
+
+    name: str
+    says: str
+    candidates: Sequence[tuple[str, float]]
+
+
+def next_tokens_table(ways: Sequence[RunColumn]) -> str:
+    """Return a table with two columns for each run. All texts are escaped here."""
+    heads = "".join(
+        f"<th scope='colgroup' colspan='2'><b>{term_if_known(way.name)}</b><small>{html.escape(way.says)}</small></th>"
+        for way in ways
+    )
+    lines = "".join(f"<tr>{''.join(_cells(way, place) for way in ways)}</tr>" for place in range(MOST))
+    return f"<table class='next-tokens'><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _cells(way: RunColumn, place: int) -> str:
+    if not way.candidates:
+        return "<td>NaN</td><td></td>" if place == 0 else "<td></td><td></td>"
+    if place >= len(way.candidates):
+        return "<td></td><td></td>"
+    text, chance = way.candidates[place]
+    return f"<td>{html.escape(text)}</td><td class='p' style='background-size:{chance:.1%} 3px'>{chance:.4f}</td>"
+
+
+def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Sequence[tuple[int, int]] = ()) -> str:
+    """Draw a matrix with a title and row names; the cells in `quiet` (row, column) look masked."""
+    body = "".join(
+        "<tr>"
+        + (f"<th>{html.escape(rows[row])}</th>" if rows else "")
+        + "".join(_cell(value, masked=(row, column) in quiet) for column, value in enumerate(line))
+        + "</tr>"
+        for row, line in enumerate(values)
+    )
+    return f"<figure class='matrix'><figcaption>{html.escape(name)}</figcaption><table>{body}</table></figure>"
+
+
+def equation(*parts: str) -> str:
+    """Draw matrices and signs on one line."""
+    return (
+        "<div class='equation' tabindex='0'>"
+        + "".join(part if part.startswith("<") else f"<span class='sign'>{html.escape(part)}</span>" for part in parts)
+        + "</div>"
+    )
+
+
+def vector(name: str, values: Sequence[float], *, rest: int = 0, changed: bool = False) -> str:
+    """Draw a vector on one line. `rest` is the number of values not shown, and `changed` highlights the vector."""
+    shown = "  ".join(format_number(value) for value in values) + (f"  … {rest} more" if rest > 0 else "")
+    kind = " changed" if changed else ""
+    return f"<div class='vector{kind}'><span>{html.escape(name)}</span><code>{html.escape(shown)}</code></div>"
+
+
+def cells(mask: Sequence[Sequence[bool]], *, labels: Sequence[str] = (), note: str = "") -> str:
+    """Draw a mask as a small picture: visible cells are filled, masked cells hatched.
+
+    Of a mask with more than `MOST_CELLS` rows or columns only the first ones are drawn, and the note says so.
+    """
+    if max(len(mask), *map(len, mask)) > MOST_CELLS:
+        mask = [line[:MOST_CELLS] for line in mask[:MOST_CELLS]]
+        note = f"{note}; its first {MOST_CELLS} rows and columns are drawn"
+    lines = "".join(
+        "<tr>" + "".join(f"<td class='{'sees' if seen else 'masked'}'></td>" for seen in line) + "</tr>"
+        for line in mask
+    )
+    title = f" title='{html.escape(', '.join(labels), quote=True)}'" if labels else ""
+    return f"<figure class='cells'{title}><table>{lines}</table><figcaption>{html.escape(note)}</figcaption></figure>"
+
+
+def format_number(value: float) -> str:
+    """Format a number with four decimals and a real minus sign."""
+    if math.isnan(value):
+        return "NaN"
+    return f"{value:.4f}".replace("-", "−") if abs(value) < 1e4 else f"{value:.3g}".replace("-", "−")
+
+
+def _cell(value: float, *, masked: bool) -> str:
+    return f"<td{' class=masked' if masked else ''}>{format_number(value)}</td>"
