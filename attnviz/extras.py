@@ -8,7 +8,7 @@ from attnviz.places import APP, CODE
 
 LIBRARIES = {
     "notebook": ("anywidget",),
-    "huggingface": ("transformers", "sentencepiece", "huggingface_hub"),
+    "huggingface": ("transformers", "sentencepiece", "huggingface_hub", "PIL"),
     "gguf": ("gguf", "accelerate"),
     "plot": ("plotly",),
     "app": ("streamlit", "markdown_it", "yaml", "sqlalchemy", "alembic", "platformdirs", "limits", "segno", "tqdm"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
 
     from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
+    from attnviz.models.huggingface.images.image_model import ImageModel
     from attnviz.models.protocol import LoadedModel
     from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
@@ -82,7 +83,7 @@ def load(
 def load(
     model: Any, tokenizer: Any, *, device: "Device" = None, dtype: "Dtype" = None,
     progress: Progress | None = None,
-) -> "HuggingFaceModel | ReplayedModel": ...  # fmt: skip
+) -> "HuggingFaceModel | ReplayedModel | ImageModel": ...  # fmt: skip
 @reads_arguments
 def load(
     model: "Recording | Any" = DEFAULT,
@@ -95,13 +96,15 @@ def load(
     """Load a model.
 
     `model` is a name in the catalogue, a folder, a Hugging Face hub id, a transformers model in memory (with its
-    tokenizer), or a toy's recording (`attnviz.learn`) or its file. A toy runs on the CPU in float32.
+    tokenizer or its image processor), or a toy's recording (`attnviz.learn`) or its file. A toy runs on the CPU in
+    float32.
 
     `device` and `dtype` are torch's objects or their names, such as "cpu", "cuda", "float32". By default they come from
     ATTNVIZ_DEVICE and ATTNVIZ_DTYPE, or are the best available; a model in memory keeps its own. `progress(share,
-    what)` is called with the share loaded so far, 0 to 1. transformers is imported only for a checkpoint in its format.
-    Raises ValueError with a message of one sentence: CheckpointError for an attnviz checkpoint, ModelError for a
-    transformers checkpoint.
+    what)` is called with the share loaded so far, 0 to 1. A vision model's folder may be given with an image processor,
+    which then prepares images in place of the folder's own. transformers is imported only for a checkpoint in its
+    format. Raises ValueError with a message of one sentence: CheckpointError for an attnviz checkpoint, ModelError for
+    a transformers checkpoint.
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 
@@ -111,7 +114,7 @@ def load(
     model = Path(model) if isinstance(model, os.PathLike) else model
     if not isinstance(model, str | Path):
         return _from_memory(model, tokenizer, device, dtype)
-    if tokenizer is not None:
+    if tokenizer is not None and (model == DEFAULT or is_translator(model)):
         raise ValueError("Give a tokenizer only with a model in memory. A folder or hub id has its own.")
     if model == DEFAULT:
         require_files()  # the default model is shipped, never downloaded
@@ -120,12 +123,14 @@ def load(
     chosen = choose_device(device)
     with needs("huggingface", "A checkpoint of transformers"):
         from attnviz.models.huggingface import load as load_checkpoint
-    return load_checkpoint(model, device=chosen, dtype=choose_dtype(dtype, device=chosen), progress=progress)
+    return load_checkpoint(
+        model, device=chosen, dtype=choose_dtype(dtype, device=chosen), progress=progress, processor=tokenizer
+    )
 
 
 def _from_memory(
     model: Any, tokenizer: Any, device: str | None, dtype: str | None
-) -> "HuggingFaceModel | ReplayedModel":
+) -> "HuggingFaceModel | ReplayedModel | ImageModel":
     if not any(hasattr(model, name) for name in ("config", "modules", "model")):
         raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
     import torch

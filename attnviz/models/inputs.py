@@ -10,6 +10,7 @@ class Inputs(Enum):
     SOURCE_AND_TARGET = ("src", "tgt")
     PAIR = ("text", "pair")
     PROMPT = ("text",)
+    IMAGE = ("image",)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -30,6 +31,11 @@ class Inputs(Enum):
     def is_pair(self) -> bool:
         """Whether the model reads a text and optionally a second one."""
         return self is Inputs.PAIR
+
+    @property
+    def is_image(self) -> bool:
+        """Whether it reads an image in place of a text."""
+        return self is Inputs.IMAGE
 
     @property
     def is_prompt(self) -> bool:

@@ -3,12 +3,13 @@
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import Model
 
-_FAMILIES = {Inputs.PAIR: "encoder", Inputs.PROMPT: "decoder"}
+_FAMILIES = {Inputs.PAIR: "encoder", Inputs.PROMPT: "decoder", Inputs.IMAGE: "vision encoder"}
 _ASKS = {
     Inputs.TRANSLATION: "text, to=, tgt_text=",
     Inputs.SOURCE_AND_TARGET: "text, tgt_text=",
     Inputs.PAIR: "text, pair",
     Inputs.PROMPT: "text, new_tokens=",
+    Inputs.IMAGE: "image",
 }
 
 

@@ -18,7 +18,8 @@ class Token:
     special. `starts_word` is False for a piece that continues the word of the token before it. `segment` is 1 in the
     second sentence of a pair and in what a model wrote after its prompt, otherwise 0. `piece` is the token's entry in
     the vocabulary, or "" if the entry is not known. `is_unknown` marks the entry that the vocabulary uses for all text
-    without a piece, so that the model cannot tell such texts apart.
+    without a piece, so that the model cannot tell such texts apart. `place` is the image, the row and
+    the column of a patch that the token stands for, each counted from 0.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Token:
     segment: int = 0
     piece: str = ""
     is_unknown: bool = False
+    place: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from attnviz.text.tokens import Span, Token
 from attnviz.transformer.probe import Kind
 
@@ -11,11 +13,31 @@ CUT = "(cut)"
 
 
 @dataclass(frozen=True)
+class SeenImage:
+    """An image as the model saw it, after its processor has resized and cropped it.
+
+    `pixels` are `height * width * 3` bytes, row by row. Patches of `patch` `(height, width)` pixels lie in `grid`
+    `(rows, columns)` from the upper left corner; pixels beyond the last whole patch belong to none.
+    """
+
+    pixels: bytes
+    size: tuple[int, int]
+    grid: tuple[int, int]
+    patch: tuple[int, int]
+
+    @property
+    def array(self) -> np.ndarray:
+        """The pixels as an array `(height, width, 3)`."""
+        return np.frombuffer(self.pixels, dtype=np.uint8).reshape(*self.size, 3)
+
+
+@dataclass(frozen=True)
 class Sentence:
     """The texts and tokens of one batch item. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
 
     `first_row` is the target position of the first computed row; it is above 0 if earlier rows are in a cache. `spans`
-    name tokens of a decoder's text, such as the turns of a conversation.
+    name tokens of a decoder's text, such as the turns of a conversation. `images` are what tokens with
+    a `place` show.
     """
 
     src: tuple[Token, ...] = ()
@@ -25,6 +47,7 @@ class Sentence:
     cut: bool = False
     first_row: int = 0
     spans: tuple[Span, ...] = ()
+    images: tuple[SeenImage, ...] = ()
 
     @property
     def tgt_in(self) -> tuple[Token, ...]:

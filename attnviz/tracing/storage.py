@@ -18,13 +18,14 @@ Keys of the file; `<site>` is a kind and a layer, such as `cross.2`:
 | `edited.<site>`, `edited_rows.<site>` | weights that an intervention set; the rows it set | like maps |
 | `intervention.<n>.<layer>` | values of the nth intervention, whose other fields are in `meta` | varies |
 | `layer.<stack>.<n>` | hidden states after a layer; -1 is the embedding | `(batch, length, d_model)` |
+| `image.<item>.<n>` | an image as the model saw it, in bytes | `(height, width, 3)` |
 | `memory`, `logits` | encoder output; scores over the vocabulary | `(batch, length, …)` |
 """
 
 import io
 import json
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from attnviz.text.tokens import Span, Token
 from attnviz.tracing.causes import serialization
 from attnviz.tracing.external.file import TEXTS, trace_of
 from attnviz.tracing.external.weights import BareWeights
-from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.record import RunInfo, SeenImage, Sentence
 from attnviz.tracing.trace import KINDS, Trace
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Kind, Site
 
@@ -102,6 +103,7 @@ def _arrays(trace: Trace, *, maps: bool) -> dict[str, Any]:
     arrays |= {f"layer.{stack}.{layer}": _array(output) for (stack, layer), output in trace.layers.items()}
     arrays |= {key: _array(t) for key, t in (("memory", trace.memory), ("logits", trace.logits)) if t is not None}
     arrays |= {key: _array(put) for key, put in serialization.arrays(trace.interventions).items()}
+    arrays |= _image_arrays(trace)
     for kind in trace.kinds if maps else ():
         arrays[f"attn.{kind}"] = _stack_items(trace, kind, trace.attn)
         arrays[f"scores.{kind}"] = _stack_items(trace, kind, trace.scores)
@@ -164,7 +166,7 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
         calls={site: _call(tensors, site) for site in sites},
         contexts={site: t for site in sites if (t := tensors.get(f"context.{site.kind}.{site.layer}")) is not None},
         layers={_layer(key): tensor for key, tensor in tensors.items() if key.startswith("layer.")},
-        sentences=tuple(sentence_of(sentence) for sentence in meta["sentences"]),
+        sentences=tuple(sentence_of(sentence, _pixels(arrays, at)) for at, sentence in enumerate(meta["sentences"])),
         memory=tensors.get("memory"),
         logits=tensors.get("logits"),
         info=RunInfo(**(meta["info"] | {"notes": tuple(meta["info"]["notes"])})),
@@ -175,11 +177,30 @@ def _trace(arrays: dict[str, np.ndarray]) -> Trace:
 
 
 def _meta(trace: Trace) -> np.ndarray:
-    meta = {"info": asdict(trace.info), "sentences": [asdict(sentence) for sentence in trace.sentences]}
+    meta = {"info": asdict(trace.info), "sentences": [_fields(sentence) for sentence in trace.sentences]}
     meta |= {"numbers": dict(trace.numbers)} if trace.numbers else {}
     meta |= {"names": dict(trace.names)} if trace.names else {}
     meta |= {"interventions": serialization.descriptions(trace.interventions)} if trace.interventions else {}
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+
+
+def _fields(sentence: Sentence) -> dict[str, Any]:
+    """Return a sentence as JSON holds it; its images' pixels are arrays of their own."""
+    fields = asdict(replace(sentence, images=()))
+    for token in (*fields["src"], *fields["tgt"]):
+        if token["place"] is None:  # attnviz 1.0 reads a file whose tokens have no field that it does not know
+            del token["place"]
+    del fields["images"]
+    grids = [{"size": image.size, "grid": image.grid, "patch": image.patch} for image in sentence.images]
+    return fields | ({"images": grids} if grids else {})
+
+
+def _image_arrays(trace: Trace) -> dict[str, np.ndarray]:
+    return {
+        f"image.{item}.{number}": image.array
+        for item, sentence in enumerate(trace.sentences)
+        for number, image in enumerate(sentence.images)
+    }
 
 
 def _array(tensor: Tensor) -> np.ndarray:
@@ -214,12 +235,29 @@ def _layer(key: str) -> tuple[Any, int]:
 
 def _token(fields: dict[str, Any]) -> Token:
     """Read a saved token. Old files call the field `segment` `part`."""
-    return Token(**{_FORMERLY.get(name, name): value for name, value in fields.items()})
+    values: dict[str, Any] = {_FORMERLY.get(name, name): value for name, value in fields.items()}
+    if values.get("place") is not None:
+        values["place"] = tuple(map(int, values["place"]))
+    return Token(**values)
 
 
-def sentence_of(fields: dict[str, Any]) -> Sentence:
-    """Build a sentence from its fields as written by `dataclasses.asdict`."""
+def _pixels(arrays: dict[str, np.ndarray], item: int) -> list[np.ndarray]:
+    """Return the pixels of a sentence's images, in order."""
+    count = sum(key.startswith(f"image.{item}.") for key in arrays)
+    return [arrays[f"image.{item}.{number}"] for number in range(count)]
+
+
+def _seen_image(fields: dict[str, Any], pixels: np.ndarray) -> SeenImage:
+    size, grid, patch = (tuple(map(int, fields[name])) for name in ("size", "grid", "patch"))
+    if pixels.shape != (*size, 3) or pixels.dtype != np.uint8:
+        raise ValueError(f"an image has {pixels.shape} pixels, not {(*size, 3)} bytes")
+    return SeenImage(pixels.tobytes(), size, grid, patch)  # type: ignore[arg-type]  # each is two numbers
+
+
+def sentence_of(fields: dict[str, Any], pixels: Sequence[np.ndarray] = ()) -> Sentence:
+    """Build a sentence from its fields as written by `dataclasses.asdict`, and the pixels of its images."""
     tokens = {side: tuple(map(_token, fields[side])) for side in ("src", "tgt")}
     spans = tuple(Span(**span) for span in fields.get("spans", ()))
-    values: dict[str, Any] = fields | tokens | {"spans": spans}
+    images = tuple(_seen_image(*each) for each in zip(fields.get("images", ()), pixels, strict=True))
+    values: dict[str, Any] = fields | tokens | {"spans": spans, "images": images}
     return Sentence(**values)

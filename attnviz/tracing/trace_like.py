@@ -78,8 +78,11 @@ def require_present(tensor: Tensor | None, name: str) -> Tensor:
 
 
 def _question(sentences: tuple[Sentence, ...]) -> str:
-    """Return a conversation's last question, quoted for a trace's repr; "" for a text that is not a conversation."""
+    """Describe an image or a conversation's last question for a trace's repr; "" for any other text."""
     sentence = sentences[0] if sentences else Sentence()
+    if sentence.images:
+        rows, columns = sentence.images[0].grid
+        return f"an image of {rows} x {columns} patches"
     asked = next((span for span in reversed(sentence.spans) if span.role == "user"), None)
     if asked is None:
         return ""

@@ -5,8 +5,9 @@ mode and its attention implementation.
 """
 
 import copy
+from collections.abc import Callable
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +23,15 @@ from attnviz.models.huggingface.architecture import (
 from attnviz.models.huggingface.as_given import GivenModel, remove_hooks
 from attnviz.models.huggingface.errors import ModelError, reason
 from attnviz.models.huggingface.files.folder import check_size, size_limit
+from attnviz.models.huggingface.images.image_model import ImageModel
+from attnviz.models.huggingface.images.opening import (
+    bare_vision_model,
+    is_image_processor,
+    is_vision_model,
+    reader_of,
+    verified_image_model,
+    vision_tower,
+)
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface
 from attnviz.models.huggingface.replay import ReplayedModel
@@ -35,14 +45,20 @@ _HALF = (torch.float16, torch.bfloat16)
 
 def from_memory(
     model: Any, tokenizer: Any, *, device: torch.device | None = None, dtype: torch.dtype | None = None
-) -> HuggingFaceModel | ReplayedModel:
-    """Wrap a transformers model and its tokenizer, after comparing attnviz's pass with the model's own pass.
+) -> HuggingFaceModel | ReplayedModel | ImageModel:
+    """Wrap a transformers model and its tokenizer or image processor, after comparing attnviz's pass with its own pass.
 
     The model stays on its device and in its dtype unless the caller asks for others; then attnviz copies its weights. A
     model in half precision is compared in float32, a model with packed (quantised) weights in the dtype in which it
     computes. Raises ModelError, with a message of one sentence.
     """
     part = _unwrap_adapters(model)
+    if is_vision_model(part):
+        return _image_model(model, vision_tower(part), tokenizer, device, dtype)
+    if is_image_processor(tokenizer):
+        raise ModelError(
+            f"{type(part).__name__} reads text and no images: give its tokenizer, attnviz.load(model, tokenizer)."
+        )
     _check_model(part, tokenizer)
     _check_device(part, moves=device is not None)
     if part.get_output_embeddings() is None:  # a classifier has no logits of tokens
@@ -54,7 +70,12 @@ def from_memory(
             takes_pairs=is_encoder(part.config),
         )  # fmt: skip
         given = _share_or_copy(GivenModel(model, part), device, dtype)
-        made = _verify(given, text, _architecture(part))
+        architecture = _architecture(part)
+
+        def wrap(given: GivenModel, is_known: bool) -> HuggingFaceModel | ReplayedModel:
+            return verified_model(given.make_shown(), text, architecture, given=given, is_known=is_known)
+
+        made = _verify(given, wrap)
     except ModelError:
         raise
     except Exception as error:
@@ -156,6 +177,11 @@ def _check_model(model: Any, tokenizer: Any) -> None:
         )
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise ModelError(f"A tokenizer is one of transformers, not a {type(tokenizer).__name__}.")
+    _check_placed(model)
+
+
+def _check_placed(model: nn.Module) -> None:
+    """Raise ModelError for a model whose weights are not in memory."""
     if any(parameter.is_meta for parameter in model.parameters()):
         raise ModelError("Some of the model's weights are not in memory (meta tensors): load it whole.")
 
@@ -193,17 +219,42 @@ def _architecture(model: Any) -> Architecture:
     return Architecture(None, writes=can_write and (has_both or not is_encoder(model.config)), has_both=has_both)
 
 
-def _verify(
-    given: GivenModel, text: CheckpointTokenizer, architecture: Architecture
-) -> HuggingFaceModel | ReplayedModel:
+def _image_model(
+    model: Any, part: Any, processor: Any, device: torch.device | None, dtype: torch.dtype | None
+) -> ImageModel:
+    """Wrap a vision model with its image processor, as `from_memory` wraps a model of text."""
+    reader = reader_of(processor, type(part).__name__)
+    _check_placed(part)
+    _check_device(part, moves=device is not None)
+    shown = bare_vision_model(part)
+    attention_interface.register()
+    whole = model if isinstance(model, type(part)) or _is_peft(model) else part
+    try:
+        given = _share_or_copy(GivenModel(whole, shown), device, dtype)
+        made = _verify(given, lambda given, is_known: verified_image_model(
+            given.make_shown(), reader, given=given, is_known=is_known))  # fmt: skip
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
+    made.name, made.text_id = _name(part), reader.identity
+    if not _shares(shown, given.part):
+        made.known_id = weights_id(shown, made.text_id)
+    return made
+
+
+Made = TypeVar("Made", bound=HuggingFaceModel | ReplayedModel | ImageModel)
+
+
+def _verify(given: GivenModel, wrap: Callable[[GivenModel, bool], Made]) -> Made:
     """Compare the model with attnviz's pass, in float32 if its weights can be converted, and wrap it."""
     if not _is_plain_half(given.part):
-        return verified_model(given.make_shown(), text, architecture, given=given)
+        return wrap(given, False)
     check_size(sum(parameter.numel() for parameter in given.part.parameters()), 4, size_limit())
     wide = given.widen()
-    compared = verified_model(wide.make_shown(), text, architecture, given=wide).as_given
+    compared = wrap(wide, False).as_given
     remove_hooks(given.whole)
-    made = verified_model(given.make_shown(), text, architecture, given=given, is_known=True)
+    made = wrap(given, True)
     made.as_given.notes, made.as_given.longest = compared.notes, compared.longest
     return made
 

@@ -31,6 +31,14 @@ from attnviz.models.huggingface.files import growth
 from attnviz.models.huggingface.files.folder import Progress, checkpoint_in, other_format
 from attnviz.models.huggingface.files.gguf import is_gguf, read_header
 from attnviz.models.huggingface.gguf_checkpoint import read_gguf, require_libraries
+from attnviz.models.huggingface.images.image_model import ImageModel
+from attnviz.models.huggingface.images.opening import (
+    read_processor,
+    reader_of,
+    verified_image_model,
+    vision_class,
+    vision_config,
+)
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface
 from attnviz.models.huggingface.replay import ReplayedModel
@@ -49,6 +57,10 @@ from attnviz.models.huggingface.weights import (
 from attnviz.models.local_paths import place
 from attnviz.text.limits import catch_panics
 
+# What weights may lack: a pooler comes after attention, and a mask token stands in for patches in training.
+_NOT_NEEDED = ("pooler", "mask_token")
+_TEXT_TOWER = "text_model."  # of CLIP and SigLIP, beside the vision tower
+NO_TOKENIZER = "Give a tokenizer only with a model in memory. A folder or hub id has its own."
 _COMPARING = "Comparing with transformers' own attention"
 _LOGGER = logging.getLogger("transformers")
 _LOADING = Lock()  # `from_pretrained` changes globals: if two run at once, one model loses its tied weights
@@ -56,36 +68,43 @@ _LOADING = Lock()  # `from_pretrained` changes globals: if two run at once, one 
 
 def load(
     model: str | Path, *, device: torch.device, dtype: torch.dtype, limit: int | None = None,
-    progress: Progress | None = None,
-) -> HuggingFaceModel | ReplayedModel:  # fmt: skip
+    progress: Progress | None = None, processor: Any = None,
+) -> HuggingFaceModel | ReplayedModel | ImageModel:  # fmt: skip
     """Load a checkpoint in transformers' format from a local folder or the hub, or a local GGUF file.
 
     `limit` is the most bytes of weights, by default from ATTNVIZ_MAX_MODEL_GB. `progress(share, what)` is called with
-    the share loaded so far, 0 to 1. Raises ModelError (a ValueError), with a message of one sentence, if there is no
-    such model, no tokenizer, or only pickled weights, if the model is too large, or if attnviz does not reproduce its
-    attention.
+    the share loaded so far, 0 to 1. `processor` prepares images in place of the image processor in a vision model's
+    folder. Raises ModelError (a ValueError), with a message of one sentence, if there is no such model, no tokenizer,
+    or only pickled weights, if the model is too large, or if attnviz does not reproduce its attention.
     """
     tell, limit = progress or (lambda share, what: None), files_folder.size_limit() if limit is None else limit
     folder = folder_of(model, limit=limit, progress=tell)
-    read = _gguf if is_gguf(folder) and folder.is_file() else _safetensors
-    made = read(folder, limit, tell)
+    if is_gguf(folder) and folder.is_file():
+        if processor is not None:
+            raise ModelError(NO_TOKENIZER)
+        made = _gguf(folder, limit, tell)
+    else:
+        made = _safetensors(folder, limit, tell, processor)
     made.known_id = weights_id(made.torch_module, made.text_id)  # before the weights are rounded
     made.to(device, dtype)
     made.name = Path(model).resolve().name if Path(model).exists() else str(model)
     made.folder = folder.parent if folder.is_file() else folder
-    made.text.warn_of_surplus()
+    if not isinstance(made, ImageModel):
+        made.text.warn_of_surplus()
     tell(1.0, "Ready")
     return made
 
 
-def _safetensors(folder: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
+def _safetensors(
+    folder: Path, limit: int, tell: Progress, processor: Any
+) -> HuggingFaceModel | ReplayedModel | ImageModel:
     files_folder.check_folder(folder)
     weights = files_folder.weight_files(folder)
     tensors, numbers = files_folder.count_numbers(weights)
     files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention_interface.register()
     with _exclusive_loading():
-        return _load(folder, weights, (tensors, numbers), tell)
+        return _load(folder, weights, (tensors, numbers), tell, processor)
 
 
 def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
@@ -145,12 +164,16 @@ def _exclusive_loading() -> Iterator[None]:
 
 
 def _load(
-    folder: Path, weights: tuple[Path, ...], counts: tuple[int, int], tell: Progress
-) -> HuggingFaceModel | ReplayedModel:
+    folder: Path, weights: tuple[Path, ...], counts: tuple[int, int], tell: Progress, processor: Any
+) -> HuggingFaceModel | ReplayedModel | ImageModel:
     """Load the model in a folder, in float32 on the CPU. Errors from transformers become a ModelError."""
     tensors, numbers = counts
     try:
         config = read_config(folder, tensors)
+        if (seeing := vision_config(config)) is not None:
+            return _load_images(folder, weights, seeing, numbers, tell, processor)
+        if processor is not None:
+            raise ModelError(NO_TOKENIZER)
         architecture = choose_architecture(config)
         tell(0.3, "Reading the tokenizer")
         text = _text(folder, config)
@@ -168,7 +191,24 @@ def _load(
         raise ModelError(f"The model in {folder.name!r} cannot be read ({reason(error)}).") from error
 
 
+def _load_images(
+    folder: Path, weights: tuple[Path, ...], config: Any, numbers: int, tell: Progress, processor: Any
+) -> ImageModel:
+    """Load the vision model in a folder, in float32 on the CPU."""
+    tell(0.3, "Reading the image processor")
+    reader = read_processor(folder) if processor is None else reader_of(processor, f"The model in {folder.name!r}")
+    tell(0.4, "Reading the weights")
+    architecture = Architecture(vision_class(config))
+    _check_asked(weights, config, architecture, numbers)
+    model = _weights(folder, config, architecture, weights)
+    tell(0.8, _COMPARING)
+    made = verified_image_model(model, reader, given=GivenModel(model))
+    made.text_id = reader.identity
+    return made
+
+
 def _text(folder: Path, config: Any) -> CheckpointTokenizer:
+    files_folder.check_tokenizer(folder)
     growth.check(folder)
     try:
         tokenizer = _tokenizer(folder, config)
@@ -229,7 +269,7 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
     except Exception as error:
         how = _describe_misfit(weights, config, architecture) or reason(error)
         raise ModelError(f"The weights in {folder.name!r} do not fit their config ({how}).") from error
-    missing = sorted(name for name in info["missing_keys"] if "pooler" not in name)  # a pooler comes after attention
+    missing = sorted(name for name in info["missing_keys"] if not any(part in name for part in _NOT_NEEDED))
     if missing or info["mismatched_keys"]:
         name = missing[0] if missing else sorted(info["mismatched_keys"])[0]
         if not has_layer_count(folder):
@@ -238,7 +278,7 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
                 "hold fewer than usual."
             )
         raise ModelError(f"The weights in {folder.name!r} lack {name!r}, which their config names: it would be random.")
-    if name := left_over(set(info["unexpected_keys"])):
+    if name := left_over({name for name in info["unexpected_keys"] if not name.startswith(_TEXT_TOWER)}):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
     return model.requires_grad_(False).eval()
 

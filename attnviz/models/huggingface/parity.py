@@ -146,9 +146,7 @@ def output_of(out: Any) -> Tensor:
 
 def arguments_of(sample: Batch, target: Batch | None = None) -> dict[str, Any]:
     """Return the arguments with which a user would call a transformers model."""
-    arguments: dict[str, Any] = {"input_ids": sample.ids, "attention_mask": sample.mask}
-    if sample.segments is not None:
-        arguments["token_type_ids"] = sample.segments
+    arguments: dict[str, Any] = sample.arguments
     if target is not None:
         arguments |= {"decoder_input_ids": target.ids, "decoder_attention_mask": torch.ones_like(target.mask)}
     return arguments

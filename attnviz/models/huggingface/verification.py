@@ -80,7 +80,7 @@ def _made(
     except NoAttentionInterface:
         patches.set_attention(model, "eager")
         try:
-            network, shown = _watched(model, eager, is_known=is_known)
+            network, shown = watch_network(model, eager, is_known=is_known)
         except Exception as error:  # code of the model's own may fail in any way where it is watched
             patches.set_attention(model, "eager")
             made = ReplayedModel(model, text, expected, sample, target)
@@ -95,7 +95,9 @@ def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool 
     return parity.run_eager(model, sample, target).output
 
 
-def _watched(model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool) -> tuple[Network, Tensor]:
+def watch_network(
+    model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool
+) -> tuple[Network, Tensor]:
     """Return a network whose attention is watched, after comparing its pass, and the output of the pass.
 
     Falcon calls PyTorch's fused kernel itself; its eager pass is no reference, because it computes something else with

@@ -14,7 +14,7 @@ from attnviz.transformer.attention import attend
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.checkpoints import Recipe
 from tests.models.huggingface.refused import CPU, change, refusal
-from tests.models.huggingface.tokenizers_made import bos_pieces, pieces
+from tests.models.huggingface.tokenizers_made import bos_pieces
 
 _SIZES = {
     "hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 14,
@@ -81,9 +81,3 @@ def test_a_forgotten_bias_is_refused(checkpoint, monkeypatch):
 def test_an_output_without_logits_and_hidden_states_is_named():
     with pytest.raises(ModelError, match="returns VitsModelOutput, which holds neither logits nor last hidden states"):
         parity.output_of(VitsModelOutput())
-
-
-def test_a_model_of_pictures_is_refused(tmp_path):
-    sizes = {"hidden_size": 30, "num_hidden_layers": 2, "num_attention_heads": 5}
-    folder = checkpoints.save(tmp_path / "vit", Recipe("ViTModel", "ViTConfig", sizes, pieces))
-    assert refusal(folder) == "'vit' is not a text model that attnviz can read: its input is pixel values."

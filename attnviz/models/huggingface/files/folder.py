@@ -20,12 +20,13 @@ TOKENIZERS = (
     "tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "spm.model", "sentencepiece.model",
     "sentencepiece.bpe.model", "tokenizer.model", "source.spm", "target.spm",
 )  # fmt: skip
+PROCESSORS = ("preprocessor_config.json", "processor_config.json")  # settings of an image processor
 _TOKENIZER_CONFIG = "tokenizer_config.json"
 _ADAPTER, _MODULES = "adapter_config.json", "modules.json"
 _OF_TRAINER = re.compile(r"checkpoint-(\d+)")
 _OLD_HOME = "0_Transformer"  # subfolder of the model in old sentence-transformers checkpoints
 _MOST_ADAPTER = 1_000_000  # bytes
-_MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(TOKENIZERS, 40)  # Gemma's tokenizer, a large one, takes 34
+_MEGABYTES = {CONFIG: 5, INDEX: 50} | dict.fromkeys(PROCESSORS, 5) | dict.fromkeys(TOKENIZERS, 40)  # Gemma's takes 34
 _READ_WHOLE = {".json", ".txt", ".model", ".spm", ".jinja", ".jsonl"}
 _MOST_TEXT, _MOST_ENTRIES = 50_000_000, 10_000
 _PICKLES = {".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5", ".msgpack"}
@@ -46,7 +47,9 @@ def size_limit() -> int:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise ModelError unless the folder has a config, a tokenizer, and weights in safetensors."""
+    """Raise ModelError unless the folder has a config, weights in safetensors, and a tokenizer or, for a model that
+    reads images, settings of an image processor.
+    """
     name = folder.name
     _check_entries(folder)
     if not (folder / CONFIG).is_file():
@@ -54,11 +57,26 @@ def check_folder(folder: Path) -> None:
     read_json(folder / CONFIG)  # raises an error for a broken config, before anything else is reported as missing
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
         raise ModelError(no_weights(name, [path.name for path in folder.iterdir()]))
-    if not any((folder / file).is_file() for file in TOKENIZERS) and not _reads_bytes(folder):
-        raise ModelError(f"There is no tokenizer in {name!r}: its folder needs a tokenizer.json.")
+    if not _may_read_images(folder):
+        check_tokenizer(folder)
     for file, most in _MEGABYTES.items():
         if (folder / file).is_file() and (size := (folder / file).stat().st_size) > most * 1e6:
             raise ModelError(f"{file} in {name!r} takes {size / 1e6:,.0f} MB; up to {most} MB are read.")
+
+
+def check_tokenizer(folder: Path) -> None:
+    """Raise ModelError for a folder without a tokenizer."""
+    if not any((folder / file).is_file() for file in TOKENIZERS) and not _reads_bytes(folder):
+        raise ModelError(f"There is no tokenizer in {folder.name!r}: its folder needs a tokenizer.json.")
+
+
+def _may_read_images(folder: Path) -> bool:
+    """Check whether a folder is of a model that may read images: its config has a size of patches, or it has settings
+    of an image processor.
+    """
+    said = read_json(folder / CONFIG)
+    has_grid = any(key in said for key in ("patch_size", "image_size", "vision_config"))
+    return has_grid or any((folder / file).is_file() for file in PROCESSORS)
 
 
 def _reads_bytes(folder: Path) -> bool:

@@ -4,9 +4,9 @@ import copy
 import inspect
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
@@ -59,6 +59,48 @@ class Batch:
         """Move the batch to a device."""
         segments = None if self.segments is None else self.segments.to(device)
         return Batch(self.ids.to(device), self.mask.to(device), segments)
+
+    @property
+    def arguments(self) -> dict[str, Tensor]:
+        """The arguments of a call to a transformers model, as its user would pass them."""
+        segments = {} if self.segments is None else {"token_type_ids": self.segments}
+        return {"input_ids": self.ids, "attention_mask": self.mask, **segments}
+
+
+@dataclass(frozen=True)
+class PixelBatch(Batch):
+    """Images, all cut into equally many tokens: `ids` count the tokens, and `pixels` are the processor's output by the
+    names of the model's arguments, `flags` are further arguments.
+    """
+
+    pixels: Mapping[str, Tensor] = field(default_factory=dict)
+    flags: Mapping[str, bool] = field(default_factory=dict)
+
+    @classmethod
+    def of_tokens(cls, count: int, pixels: Mapping[str, Tensor], flags: Mapping[str, bool]) -> "PixelBatch":
+        """Make the batch of images that the model reads as so many tokens each."""
+        first = next(iter(pixels.values()))
+        ids = torch.arange(count, device=first.device).expand(len(first), -1)
+        mask = pixels.get("pixel_attention_mask", torch.ones_like(ids))
+        return cls(ids, mask, pixels=pixels, flags=flags)
+
+    def cut(self, length: int) -> "PixelBatch":
+        """Return the first image, whole: an image has no first tokens."""
+        first = {name: tensor[:1] for name, tensor in self.pixels.items()}
+        return PixelBatch(self.ids[:1], self.mask[:1], pixels=first, flags=self.flags)
+
+    def to(self, device: torch.device, dtype: torch.dtype | None = None) -> "PixelBatch":
+        """Move the batch to a device, and its fractions to a dtype."""
+        moved = {
+            name: tensor.to(device, dtype if tensor.is_floating_point() else None)
+            for name, tensor in self.pixels.items()
+        }
+        return PixelBatch(self.ids.to(device), self.mask.to(device), pixels=moved, flags=self.flags)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of a call to a model of images."""
+        return {**self.pixels, **self.flags}
 
 
 @dataclass(frozen=True)
@@ -169,9 +211,7 @@ class Network:
 
     def arguments(self, batch: Batch, cache: DynamicCache | None = None) -> dict[str, Any]:
         """Return the arguments for calling a model with one stack."""
-        arguments: dict[str, Any] = {"input_ids": batch.ids, "attention_mask": batch.mask}
-        if batch.segments is not None:
-            arguments["token_type_ids"] = batch.segments
+        arguments: dict[str, Any] = batch.arguments
         if cache is not None:
             arguments |= {self._cache_name: cache, "use_cache": True}
             if self.tells_positions:

@@ -1,0 +1,218 @@
+"""A vision model of transformers as a model like any other: an image in, a trace out whose tokens have a place."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import Any, NoReturn
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.guards.arguments import reads_arguments
+from attnviz.guards.images import ImageError
+from attnviz.models.chat import WithoutChat
+from attnviz.models.huggingface import parity
+from attnviz.models.huggingface.checkpoint_model import NetworkModel
+from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.images.grid import TokenOrder
+from attnviz.models.huggingface.images.reader import ImageReader, PreparedImage
+from attnviz.models.huggingface.network.network import Network, PassRequest, PixelBatch
+from attnviz.models.inputs import Inputs
+from attnviz.models.protocol import Step, TextGenerator
+from attnviz.text.tokens import Token
+from attnviz.tracing.causes.edits import Edits
+from attnviz.tracing.causes.intervention import Intervention
+from attnviz.tracing.causes.resolution import CheckedInterventions
+from attnviz.tracing.interventions import Chain
+from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import wait_for
+from attnviz.transformer.probe import Probe, gradients_if_needed
+
+MOST_PATCHES = 4_096  # of 16 heads in one layer, all scores take a gigabyte
+_NO_TEXT = (
+    "{name} reads an image and no text: give the path of an image, an image of Pillow, or an array (height, width, 3)."
+)
+_WRITES_NONE = "{name} reads images and writes no text, so it has no decoding to follow."
+
+
+class ImageRules:
+    """Rules for a model that writes nothing: no id ends a text, none is forbidden."""
+
+    ends: frozenset[int] = frozenset()
+
+    def forbid(self, logits: Tensor) -> Tensor:
+        """Return the logits as they are."""
+        return logits
+
+
+@reads_arguments
+class ImageModel(NetworkModel, WithoutChat):
+    """A vision model whose attention equals transformers' eager attention, and its image processor. Every method is
+    safe to call from many threads at once.
+    """
+
+    writes = False
+    writes_logits = False  # type: ignore[assignment]  # no head over a vocabulary
+    languages: tuple[str, ...] = ()  # type: ignore[assignment]
+
+    def __init__(self, network: Network, reader: ImageReader, order: TokenOrder, *, name: str = "") -> None:
+        super().__init__(network)
+        self.reader, self.order, self.name = reader, order, name
+        self._checked: set[tuple[int, ...]] = set()  # sizes of images that were compared with the model as it was given
+        self._checking = Lock()
+
+    @property
+    def inputs(self) -> Inputs:
+        """Its input: an image."""
+        return Inputs.IMAGE
+
+    @property
+    def vocabulary(self) -> Any:
+        """The rules of a model that writes nothing."""
+        return ImageRules()
+
+    def trace(
+        self, image: Any, *, hidden: bool = True, interventions: Sequence[Intervention] = (), **more: Any
+    ) -> Trace:
+        """Run the model on an image and record every site.
+
+        `image` is a path, an image of Pillow, or an array `(height, width, 3)`. The trace's tokens are the patches,
+        each with its `place` (image, row, column), and special tokens such as [CLS]. `trace.sentences[0].images` holds
+        the pixels after the model's own processor, and `trace.info.notes` say what it cut. `hidden=False` leaves out
+        the inputs of sites and the outputs of layers. Raises ImageError for an image that cannot be read, and
+        ValueError for an impossible intervention.
+        """
+        if asked := [name for name, value in more.items() if value not in (None, "", (), [])]:
+            raise ValueError(f"{self.name} takes an image alone, without {', '.join(asked)}.")
+        try:
+            prepared = self.reader.read(image)
+        except ImageError as error:
+            if isinstance(image, str) and "There is no image file" in str(error):
+                raise ImageError(f"{error} {self.name} reads images and no text.") from None
+            raise
+        return self._record(prepared, PassRequest(Recorder(keeps_hidden=hidden), hidden), interventions)
+
+    @gradients_if_needed
+    def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
+        """Run one recorded pass over the image of `trace`; the probe acts first, then the trace's interventions."""
+        if not trace.sentences[0].images:
+            raise ValueError(_NO_TEXT.format(name=self.name))
+        pixels = trace.sentences[0].images[0].array
+        prepared = PreparedImage(self.reader.fields_of(pixels), pixels)
+        made = self._run(prepared, PassRequest(Recorder()), trace.interventions, probe)
+        return replace(made, info=trace.info)
+
+    def stepwise(self, *given: Any, **how: Any) -> Iterator[Step]:
+        """Raise ValueError: the model writes no text."""
+        raise ValueError(_WRITES_NONE.format(name=self.name))
+
+    def generator(self, trace: Trace, probe: Probe | None = None, **how: Any) -> TextGenerator:
+        """Raise ValueError: the model writes no text."""
+        raise ValueError(_WRITES_NONE.format(name=self.name))
+
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> NoReturn:
+        """Raise ValueError: the model has no output over a vocabulary."""
+        raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")
+
+    def decode_ids(self, ids: Sequence[int]) -> NoReturn:
+        """Raise ValueError: the model has no vocabulary."""
+        raise ValueError(_WRITES_NONE.format(name=self.name))
+
+    def encode_target(self, text: str, *, to: str = "") -> NoReturn:
+        """Raise ValueError: the model reads no text."""
+        raise ValueError(_NO_TEXT.format(name=self.name))
+
+    def padding(self, at: int = 0) -> Token:
+        """Make a token that stands for nothing; images of a trace are never padded."""
+        return Token("", -1, at, at, is_special=True)
+
+    def is_pad(self, token: Token) -> bool:
+        """Return False: a trace leaves out what only pads."""
+        return False
+
+    def flags_for(self, fields: dict[str, Tensor]) -> dict[str, bool]:
+        """Return what transformers asks for besides the pixels of an image of this size."""
+        return flags_of(self.torch_module, fields)
+
+    @torch.inference_mode()
+    def _record(self, prepared: PreparedImage, request: PassRequest, interventions: Sequence[Intervention]) -> Trace:
+        return self._run(prepared, request, interventions)
+
+    def _run(
+        self, prepared: PreparedImage, request: PassRequest, interventions: Sequence[Intervention],
+        first: Probe | None = None,
+    ) -> Trace:  # fmt: skip
+        """Run one recorded pass; `first` acts, then the interventions."""
+        sentence = self._label(prepared.pixels)
+        changes = CheckedInterventions.check(interventions, self.shapes, self.model_id if interventions else "")
+        resolved, recorder = changes.resolve([sentence]), request.probe
+        assert isinstance(recorder, Recorder)  # each pass has its own
+        probe = resolved.chain_with(recorder)
+        request = replace(
+            request, probe=probe if first is None else Chain((first, probe)),
+            hidden=request.hidden or resolved.edits is not None,
+        )  # fmt: skip
+        count = fields_count(prepared.fields, len(sentence.src))
+        batch = PixelBatch.of_tokens(count, prepared.fields, self.flags_for(prepared.fields))
+        batch, started = batch.to(self.device, self.dtype), time.perf_counter()
+        out = self.network.run_only_stack(batch, request)
+        wait_for(self.device)
+        seconds = time.perf_counter() - started
+        if first is None and not interventions:
+            self._check_size(batch, out.last_hidden_state)
+        dtype = str(self.dtype).removeprefix("torch.")
+        notes = (*prepared.notes, *self._layer_notes(), *resolved.notes, *self.as_given.notes)
+        info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=notes)
+        return Trace.from_recorder(
+            recorder, [sentence], memory=out.last_hidden_state[:, : len(sentence.src)], info=info,
+            numbers=self.network.layer_numbers, names=self.network.layer_names,
+            interventions=changes.interventions,
+        )  # fmt: skip
+
+    def _label(self, pixels: np.ndarray) -> Sentence:
+        """Return the tokens of an image. Raises ImageError for one with too many patches."""
+        image = self.order.seen(pixels)
+        if image.grid[0] * image.grid[1] > MOST_PATCHES or min(image.grid) < 1:
+            raise ImageError(
+                f"The processor makes {image.grid[0]} × {image.grid[1]} patches of the image: attnviz shows 1 to "
+                f"{MOST_PATCHES:,}."
+            )
+        tokens, text = self.order.tokens(image.grid)
+        return Sentence(src=tokens, src_text=text, images=(image,))
+
+    def _check_size(self, batch: PixelBatch, shown: Tensor) -> None:
+        """Compare the first image of each size with the model as it was given. Raises ModelError for a difference."""
+        size = tuple(batch.pixels["pixel_values"].shape)
+        if size in self._checked:
+            return
+        with self._checking:
+            if size not in self._checked:
+                self.as_given.check(batch, None, shown, is_decoder=False)
+                self._checked.add(size)
+
+
+def fields_count(fields: dict[str, Tensor], tokens: int) -> int:
+    """Return the number of tokens that the model computes, those that only pad included."""
+    mask = fields.get("pixel_attention_mask")
+    return tokens if mask is None else mask.shape[1]
+
+
+def flags_of(model: Any, fields: dict[str, Tensor]) -> dict[str, bool]:
+    """Ask for interpolated positions where an image has another size than the model's own; leave it out elsewhere."""
+    said, values = getattr(model.config, "image_size", None), fields["pixel_values"]
+    own = tuple(said) if isinstance(said, list | tuple) else (said, said)
+    if "interpolate_pos_encoding" not in parity.parameters_of(model) or tuple(values.shape[-2:]) == own:
+        return {}
+    return {"interpolate_pos_encoding": True}
+
+
+def refuse_text(name: str) -> ModelError:
+    """Return the refusal of a tokenizer for a model that reads images."""
+    return ModelError(
+        f"{name} reads images and not text: give its image processor, attnviz.load(model, processor), which "
+        "transformers.AutoImageProcessor.from_pretrained reads."
+    )

@@ -1,0 +1,208 @@
+"""Vision models: maps equal transformers' eager attention, and each token stands for the patch that its place says."""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import attnviz
+from attnviz.models.huggingface.images.image_model import ImageModel
+from tests.each_case import each_case
+from tests.models.huggingface.images.vision import FAMILIES, photo, processor, two_towers, vision_model
+
+pytestmark = pytest.mark.computes
+SHOWN = [name for name in FAMILIES if name != "vit mae"]
+BEFORE = {
+    "deit": ["[CLS]", "[DIST]"], "dinov2 with registers": ["[CLS]", "[REG 0]", "[REG 1]", "[REG 2]"],
+    "dinov3": ["[CLS]", "[REG 0]", "[REG 1]"], "siglip": [], "siglip 2": [],
+}  # fmt: skip
+
+
+def load(name: str) -> ImageModel:
+    made = attnviz.load(vision_model(name), processor(name))
+    assert isinstance(made, ImageModel)
+    return made
+
+
+def eager(model: Any, prepare: Any, image: np.ndarray) -> Any:
+    """Run transformers alone: its processor on the image, and its eager attention."""
+    fields = dict(prepare(images=Image.fromarray(image), return_tensors="pt"))
+    model.set_attn_implementation("eager")
+    if (
+        "interpolate_pos_encoding" in inspect.signature(model.forward).parameters
+        and fields["pixel_values"].shape[-1] != 32
+    ):
+        fields["interpolate_pos_encoding"] = True
+    with torch.inference_mode():
+        return model(**fields, output_attentions=True, output_hidden_states=True)
+
+
+@each_case("name", SHOWN)
+def test_every_map_equals_the_eager_attention_of_transformers(name):
+    own, image = eager(vision_model(name), processor(name), photo()), photo()
+    trace = load(name).trace(image)
+    count = len(trace.query_tokens("encoder_self"))
+    expected = torch.stack(own.attentions)[:, 0]
+    assert trace.attn("encoder_self").std() > 0.01
+    torch.testing.assert_close(trace.attn("encoder_self"), expected[..., :count, :count], atol=2e-5, rtol=1e-4)
+    torch.testing.assert_close(trace.layer_output("encoder", -1), own.hidden_states[0][0, :count], atol=1e-4, rtol=1e-4)
+
+
+@each_case("name", SHOWN)
+def test_special_tokens_have_names_and_patches_have_places(name):
+    trace = load(name).trace(photo())
+    tokens, (image,) = trace.sentences[0].src, trace.sentences[0].images
+    rows, columns = image.grid
+    before = BEFORE.get(name, ["[CLS]"])
+    assert [token.text for token in tokens[: len(before)]] == before
+    patches = tokens[len(before) : len(before) + rows * columns]
+    assert [token.place for token in patches] == [(0, row, column) for row in range(rows) for column in range(columns)]
+    assert [token.text for token in tokens[len(before) + rows * columns :]] == (
+        ["[DET 0]", "[DET 1]", "[DET 2]"] if name == "yolos" else []
+    )
+    assert image.grid == {"vit of another size": (3, 5), "dinov2": (3, 5), "dinov2 with registers": (3, 5),
+                          "siglip 2": (3, 5)}.get(name, (4, 4))  # fmt: skip
+
+
+# Where a family's processor puts a point of the image: its size before the crop, and what the crop cuts off. Written
+# out here from the settings, for an image of 50 x 83 pixels.
+RESIZED = {
+    "vit of another size": ((24, 43), (0, 0)), "deit": ((40, 40), (4, 4)), "dinov2": ((32, 53), (4, 6)),
+    "dinov2 with registers": ((32, 53), (4, 6)), "clip": ((32, 53), (0, 10)), "siglip 2": ((24, 40), (0, 0)),
+}  # fmt: skip
+
+
+@each_case("name", SHOWN)
+def test_one_bright_patch_in_a_black_image_is_the_token_of_its_cell(name):
+    (height, width), (top, left) = RESIZED.get(name, ((32, 32), (0, 0)))
+    model, black = load(name), np.zeros((50, 83, 3), dtype=np.uint8)
+    dark = model.trace(black).layer_output("encoder", -1)
+    image = model.trace(black).sentences[0].images[0]
+    for row, column in [(0, 1), (1, 0), (image.grid[0] - 1, image.grid[1] - 1), (1, 2)]:
+        bright = black.copy()
+        y, x = ((row * 8 + 4 + top) * 50 / height, (column * 8 + 4 + left) * 83 / width)
+        bright[int(y - 2) : int(y + 2), int(x - 2) : int(x + 2)] = 255
+        trace = model.trace(bright)
+        changed = (trace.layer_output("encoder", -1) - dark).norm(dim=-1).argmax()
+        assert trace.sentences[0].src[int(changed)].place == (0, row, column), (row, column)
+        seen = trace.sentences[0].images[0].array.sum(-1)
+        middle = seen[row * 8 : row * 8 + 8, column * 8 : column * 8 + 8]
+        assert middle.sum() > 0.5 * seen.sum(), (row, column)
+
+
+def test_the_trace_keeps_the_pixels_that_the_processor_hands_to_the_model():
+    image, prepare = photo(), processor("dinov2")
+    trace = load("dinov2").trace(image)
+    values = prepare(images=Image.fromarray(image), return_tensors="pt")["pixel_values"][0].permute(1, 2, 0)
+    seen = torch.from_numpy(trace.sentences[0].images[0].array.copy()) * prepare.rescale_factor
+    normal = (seen - torch.tensor(prepare.image_mean)) / torch.tensor(prepare.image_std)
+    torch.testing.assert_close(normal, values, atol=1e-4, rtol=0, check_dtype=False)
+    assert trace.info.notes == (
+        "The image of 83 × 50 pixels was resized to 53 × 32, bicubic, and cut to the middle 40 × 24 by "
+        "BitImageProcessorPil (pil): 43% of it has no patch.",
+    )
+
+
+def test_padding_of_naflex_is_no_token():
+    trace = load("siglip 2").trace(photo())
+    assert len(trace.sentences[0].src) == 15  # of 19 that the processor pads to
+    torch.testing.assert_close(trace.attn("encoder_self").sum(-1), torch.ones(3, 5, 15))
+
+
+def test_an_image_is_run_again_and_changed_like_a_text():
+    model = load("dinov2 with registers")
+    trace = model.trace(photo())
+    assert torch.equal(model.rerun(trace).attn("encoder_self"), trace.attn("encoder_self"))
+    changed = model.trace(photo(), interventions=[attnviz.ablate("encoder_self", layer=1, heads=[2])])
+    assert torch.equal(changed.context("encoder_self", 1)[2], torch.zeros(19, 6))
+    assert not torch.equal(changed.attn("encoder_self", layer=2), trace.attn("encoder_self", layer=2))
+
+
+def test_a_saved_trace_keeps_image_and_places(tmp_path: Path):
+    trace = load("dinov3").trace(photo())
+    attnviz.save(trace, tmp_path / "trace.npz")
+    again = attnviz.load_trace(tmp_path / "trace.npz")
+    assert again.sentences == trace.sentences
+    assert torch.equal(again.attn("encoder_self"), trace.attn("encoder_self"))
+
+
+def test_a_folder_of_two_towers_or_with_a_classifier_is_its_vision_model(tmp_path: Path):
+    import transformers
+
+    clip = two_towers("CLIPModel", "CLIPConfig", "clip")
+    head = transformers.ViTForImageClassification(vision_model("vit").config).eval()
+    for name, model, prepare in (("clip", clip, processor("clip")), ("head", head, processor("vit"))):
+        model.save_pretrained(tmp_path / name)
+        prepare.save_pretrained(tmp_path / name)
+        tower = model.vision_model if name == "clip" else model.vit
+        own = eager(tower, prepare, photo())
+        for made in (attnviz.load(tmp_path / name), attnviz.load(model, prepare)):
+            found = made.trace(photo()).attn("encoder_self")
+            torch.testing.assert_close(found, torch.stack(own.attentions)[:, 0], atol=2e-5, rtol=1e-4)
+
+
+@each_case("name, said", [
+    ("vit mae", "ViTMAEModel cannot be shown on images: it drops or shuffles patches"),
+    ("swin", "SwinModel cannot be shown on images: each of its maps covers a window"),
+    ("hiera", "HieraModel cannot be shown on images: each of its maps covers a window"),
+    ("pvt", "'pvt' does not cut images into patches of one size"),
+    ("sam", "SamVisionModel cannot be shown on images: transformers returns no attention weights"),
+])  # fmt: skip
+def test_a_model_without_a_map_of_all_patches_is_refused_with_the_reason(name, said):
+    with pytest.raises(ValueError, match=said.replace("(", r"\(")):
+        attnviz.load(vision_model(name), processor(name))
+
+
+class Rolled:
+    """A processor that moves all pixels one row down, whatever it is asked for."""
+
+    def __init__(self) -> None:
+        self.own = processor("vit")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.own, name)
+
+    def preprocess(self) -> None: ...
+
+    def __call__(self, images: Any, **how: Any) -> Any:
+        made = self.own(images=images, **how)
+        return {"pixel_values": made["pixel_values"].roll(1, 2)}
+
+
+def test_a_processor_that_attnviz_does_not_follow_is_refused():
+    with pytest.raises(ValueError, match="changes pixels in a way that attnviz does not follow"):
+        attnviz.load(vision_model("vit"), Rolled())
+
+
+def test_what_a_vision_model_lacks_is_said_in_one_sentence(tmp_path: Path):
+    model = vision_model("vit")
+    model.save_pretrained(tmp_path / "bare")
+    (tmp_path / "torchvision").mkdir()
+    model.save_pretrained(tmp_path / "torchvision")
+    (tmp_path / "torchvision" / "preprocessor_config.json").write_text(
+        '{"image_processor_type": "DINOv3ViTImageProcessorFast"}'
+    )
+    shown = load("vit")
+    for act, said in (
+        (lambda: attnviz.load(model, None), "needs its image processor"),
+        (lambda: attnviz.load(tmp_path / "bare"), "There is no preprocessor_config.json in 'bare'"),
+        (lambda: attnviz.load(tmp_path / "torchvision"), r"library that is not installed here \(such as torchvision\)"),
+        (lambda: attnviz.load(tmp_path / "bare", "a text"), "reads images and not text: give its image processor"),
+        (lambda: shown.trace("I love you."), "There is no image file 'I love you.'.* reads images and no text"),
+        (lambda: shown.trace(photo(), to="fr"), "takes an image alone, without to"),
+        (lambda: next(shown.stepwise("x")), "writes no text"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            act()
+    assert attnviz.load(tmp_path / "torchvision", processor("vit")).shapes == {"encoder_self": (3, 5)}
+
+
+def test_half_precision_is_compared_in_float32_and_shown_as_it_is():
+    made = attnviz.load(vision_model("vit").bfloat16(), processor("vit"))
+    assert made.dtype is torch.bfloat16
+    own = eager(vision_model("vit"), processor("vit"), photo()).attentions
+    torch.testing.assert_close(made.trace(photo()).attn("encoder_self"), torch.stack(own)[:, 0], atol=0.06, rtol=0.1)
