@@ -306,11 +306,12 @@ def card_section(table: pd.DataFrame, to: str) -> str:
     return "\n\n".join(
         (
             _HEADING.format(language_name(to)),
-            f"Heads taken out one after another, without training again: BLEU, and the mean log-probability of a "
-            f"target token in nats, on {first['sentences']} sentences of `assets/sentences/{to}.tsv`; orders were "
-            f"found on {first['orders_from']} others of it. In brackets: half the width of a 95 % interval, of "
-            "sentences drawn again 1,000 times; for random orders, half the range of the seeds. "
-            f"`{COMMAND.format(to=to)}` repeats it; `pruning-{to}.csv` has every point.",
+            f"Heads taken out one after another, without training again. The tables have BLEU, and the mean "
+            f"log-probability of a target token in nats, on {first['sentences']} sentences of "
+            f"`assets/sentences/{to}.tsv`. The order of the heads was found on {first['orders_from']} other sentences "
+            "of that file. In brackets is half the width of a 95 % bootstrap interval over sentences (1,000 samples); "
+            "for random orders, half the range over the seeds. "
+            f"`{COMMAND.format(to=to)}` repeats the measurement; `pruning-{to}.csv` has every point.",
             *([_table(table, "bleu", counts, "BLEU", digits=1)] if has_bleu else []),
             _table(table, "log_probability", counts, "nats a token", digits=2),
         )
