@@ -52,7 +52,7 @@ def logits_under(model: Model, asked: Message) -> bytes:
     """Compute the logits of copies of a sentence, each copy with its own row of edits."""
     edits = probes.read(asked.meta["probe"], asked.tensors)
     if not isinstance(edits, Edits):
-        raise ValueError("Copies of a run differ by edits, and the message has none.")
+        raise ValueError("The message has no edits for the copies of the run.")
     return Message({}, {"logits": model.logits_under(asked.trace(), edits, rows=asked.meta["rows"])}).to_bytes()
 
 
@@ -127,7 +127,7 @@ def _options(asked: Message) -> dict[str, Any]:
 def _require_trace(made: Any) -> Trace:
     if not isinstance(made, Trace):
         raise ValueError(
-            made.missing_reason or "This model's attention cannot be looked into, so that no engine can send it."
+            made.missing_reason or "attnviz cannot look into this model's attention, so the engine cannot send it."
         )
     return made
 
@@ -171,7 +171,7 @@ def describe_choice(choose: Choose | Beam, tensors: dict[str, Tensor]) -> dict[s
         tensors[STATE] = choose.generator.get_state()
         return {"type": "sampling", "seed": choose.generator.initial_seed(), "temperature": choose.temperature,
                 "top_k": choose.top_k, "top_p": choose.top_p}  # fmt: skip
-    raise CannotTravelError("The engine chooses the likeliest token, samples, or keeps a beam, and nothing else.")
+    raise CannotTravelError("The engine can only choose the likeliest token, sample, or search with a beam.")
 
 
 def read_choice(said: Mapping[str, Any], tensors: Mapping[str, Tensor], device: torch.device) -> Choose | Beam:

@@ -44,9 +44,7 @@ def describe(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tenso
         return {"type": "rounding", "epsilon": probe.epsilon, "state": state}
     if isinstance(probe, MaskOverride) and (probe.weigh is None or isinstance(probe.weigh, Weighing)):
         return _mask(probe, lengths, tensors)
-    raise CannotTravelError(
-        "This needs the model's own layers while they compute, and this model runs on the engine, not here."
-    )
+    raise CannotTravelError("This needs access to the model's own layers, which are on the engine.")
 
 
 def read(said: Mapping[str, Any] | None, tensors: Mapping[str, Tensor]) -> Probe | None:

@@ -130,7 +130,7 @@ def paths_of(names: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in names:
         if (path := path_of(display_name(name))) in found.values():
-            raise ValueError(f"Two of the engine's models would be called {path!r}: give each one once.")
+            raise ValueError(f"Two of the engine's models would have the path {path!r}: give each model only once.")
         found[name] = path
     if not found:
         raise ValueError("Give at least one --model.")

@@ -63,7 +63,7 @@ def _attention(trace: Trace) -> Facts:
 def _scores(calls: list[AttentionCall]) -> Facts:
     """Return how scores are computed from queries and keys, for calls whose queries and keys are known."""
     if not calls:
-        return {"scores": "more than a multiple of query · key"}
+        return {"scores": "not a multiple of query · key"}
     scales = {round(call.scale * call.query.shape[3] ** 0.5, 6) for call in calls}
     found = {"scores": "query · key / √d_k" if scales == {1.0} else _scales({call.scale for call in calls})}
     if any(call.bias is not None for call in calls):

@@ -71,5 +71,5 @@ def check_spans(spans: Sequence[Span], length: int) -> tuple[Span, ...]:
             raise ValueError(f"The spans “{one.name}” and “{other.name}” share tokens: give spans that do not overlap.")
     names = [span.name for span in ordered]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"Two spans are named “{twice}”: give each a name of its own.")
+        raise ValueError(f"Two spans are named “{twice}”: give them different names.")
     return ordered

@@ -134,7 +134,7 @@ class Experiment:
     def from_dict(cls, said: Any) -> "Experiment":
         """Read the result of `to_dict`. Raises ValueError for anything else."""
         if not isinstance(said, dict) or "task" not in said:
-            raise ValueError("an experiment names its task and its switches")
+            raise ValueError("an experiment has to name its task")
         if unknown := sorted(set(said) - {field.name for field in fields(cls)}, key=str):
             raise ValueError(f"it has an unknown setting {_display_value(unknown[0])!r}")
         return cls(**said)
@@ -164,10 +164,10 @@ class Experiment:
         if self.toy_task.is_decoder_only:
             for name, what in (
                 ("cross-attention", "cross-attention"),
-                ("padding-mask", "padding: its lines are equal"),
+                ("padding-mask", "padding: all its lines have the same length"),
             ):
                 if name in self.without:
-                    raise ValueError(f"{self.task} is learned by a decoder alone: it has no {what}.")
+                    raise ValueError(f"{self.task} is learned by a decoder-only model: it has no {what}.")
 
 
 def _parse_without(said: Any) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def _toy_recording(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recor
 
 def _check_version(arrays: dict[str, np.ndarray]) -> None:
     if "format_version" not in arrays or "steps" not in arrays:
-        raise ValueError("it holds other arrays than a run leaves")
+        raise ValueError("its arrays are not those of a recording")
     if (version := arrays["format_version"].item()) != FORMAT_VERSION:
         raise ValueError(f"its format_version is {version}, this attnviz reads {FORMAT_VERSION}: record the run again")
 
@@ -161,9 +161,9 @@ def _check(found: Recording) -> None:
     moments, size, words = len(found.steps), found.experiment.size, found.words
     require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")
     require(found.losses.shape == (found.steps[-1],), "its losses are not one for each update")
-    require(all(getattr(found, name).shape == (moments,) for name in _CURVES), "its curves are of other lengths")
+    require(all(getattr(found, name).shape == (moments,) for name in _CURVES), "its curves have the wrong length")
     require(all(map(math.isfinite, found.scores.values())), "its scores are not numbers")
-    require(all(map(_NAME.fullmatch, found.scores)), "its scores have no names")
+    require(all(map(_NAME.fullmatch, found.scores)), "its scores have invalid names")
     require(
         set(found.heads) <= {*SCORES, *(f"sharpness.{kind}" for kind in KINDS)}, "it scores heads in an unknown way"
     )
@@ -176,10 +176,10 @@ def _check(found: Recording) -> None:
         all(side and len(side) <= MOST_WORDS and known >= set(side) for side in sides), "it watches an unknown line"
     )
     heads = (moments, size.n_layers, size.n_heads)
-    require(all(score.shape == heads for score in found.heads.values()), "its head scores are of another size")
+    require(all(score.shape == heads for score in found.heads.values()), "its head scores have the wrong size")
     require(
         found.wrote.shape[:2] == (moments, len(found.watched)) and found.wrote.ndim == 3,
-        "its lines are of another number",
+        "it has the wrong number of lines",
     )
     require(found.wrote.dtype == np.uint8 and found.wrote.max(initial=0) < len(words.pieces), "it wrote unknown words")
     _check_maps(found, heads)

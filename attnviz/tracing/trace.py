@@ -68,7 +68,7 @@ class Trace(TraceLike):
     def __repr__(self) -> str:
         """Describe the trace and its interventions for a notebook."""
         done = "; ".join(map(str, self.interventions))
-        return super().__repr__() if not done else f"{super().__repr__()[:-1]}; done to it: {done}>"
+        return super().__repr__() if not done else f"{super().__repr__()[:-1]}; interventions: {done}>"
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -133,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--state", type=Path, default=Path(".state/translator"), help="folder where the run is saved")
     parser.add_argument("--recipe", default="{}", help="changes to the recipe, as JSON: '{\"steps\": 20000}'")
     parser.add_argument("--begin", type=Path, help="folder of a trained model whose weights a new run begins with")
-    parser.add_argument("--device", help="cpu, cuda or mps; left out: ATTNVIZ_DEVICE, or the best there is")
+    parser.add_argument("--device", help="cpu, cuda or mps; by default ATTNVIZ_DEVICE, or the best available")
     parser.add_argument("--threads", type=_positive_number, default=max(1, (os.cpu_count() or 2) - 1))
     parser.add_argument(
         "--every", type=_positive_number, default=1000, help="steps between two saved states, each scored"
@@ -147,17 +147,21 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     group = parser.add_argument_group("model card and catalogue")
     group.add_argument("--card", type=Path, help="write the model card here, with scores on all dev pairs")
-    group.add_argument("--weights", type=Path, help="folder of the weights, if not the state's own: an average of them")
-    group.add_argument("--name", default="translator-en-de-es-fr-zh", help="what the card calls the model")
-    group.add_argument("--note", default="", help="a sentence about the recipe: what was changed on the way")
-    group.add_argument("--ship", type=Path, help="write a model of the catalogue here, its card included")
-    group.add_argument("--title", default="translator en→de·es·fr·zh", help="what the model picker calls it")
-    group.add_argument("--start", default="cross.0.0", help="the head that is shown first: kind.layer.head")
+    group.add_argument("--weights", type=Path, help="folder of other weights than the state's own, such as an average")
+    group.add_argument("--name", default="translator-en-de-es-fr-zh", help="name of the model on the card")
+    group.add_argument("--note", default="", help="a sentence for the card about changes to the recipe during training")
+    group.add_argument("--ship", type=Path, help="write a model for the catalogue here, including its card")
+    group.add_argument("--title", default="translator en→de·es·fr·zh", help="title of the model in the list of models")
+    group.add_argument("--start", default="cross.0.0", help="the head to show first, as kind.layer.head")
     group.add_argument(
         "--demo", type=Path, nargs="*", default=[], help="files of sentences to translate in the card, one per line"
     )
     group.add_argument(
-        "--held-out", type=Path, nargs="*", default=[], help="the same, refused where a training pair has the sentence"
+        "--held-out",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="the same, but an error if a training pair contains one of the sentences",
     )
     group.add_argument(
         "--marks", type=Path, help='translations that are wrong, as JSON: {"fr": {"I love you.": "what is wrong"}, …}'

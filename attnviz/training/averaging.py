@@ -26,7 +26,7 @@ def average(models: Sequence[Transformer], weights: Sequence[float]) -> Transfor
         raise ValueError(f"The weights of an average are positive numbers, not {', '.join(map(str, weights))}.")
     first = models[0]
     if other := next((model.config for model in models if model.config != first.config), None):
-        raise ValueError(f"Only models of the same sizes have an average: {first.config} is not {other}.")
+        raise ValueError(f"Only models of the same sizes can be averaged: {first.config} is not {other}.")
     states = [model.state_dict() for model in models]
     shares = [weight / sum(weights) for weight in weights]
     mean = {
@@ -46,7 +46,9 @@ def _write(options: argparse.Namespace) -> str:
     folders, weights = [Path(folder) for folder, _ in options.part], [float(weight) for _, weight in options.part]
     tokenizers = {(folder / "tokenizer.json").read_bytes() for folder in folders}
     if len(tokenizers) > 1:
-        raise ValueError("Only models of the same tokenizer have an average: row by row, their embeddings differ.")
+        raise ValueError(
+            "Only models with the same tokenizer can be averaged, because the rows of their embeddings must match."
+        )
     model = average([checkpoint.load(folder) for folder in folders], weights)
     checkpoint.save(model, options.out)
     shutil.copyfile(folders[0] / "tokenizer.json", options.out / "tokenizer.json")
@@ -58,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="the folder to write")
     parser.add_argument(
         "--part", nargs=2, action="append", required=True, metavar=("FOLDER", "WEIGHT"),
-        help="a trained model and how much it counts; once for each",
+        help="a trained model and its weight in the average; give it once for each model",
     )  # fmt: skip
     return parser
 

@@ -71,5 +71,5 @@ def mean_loss(model: Transformer, corpora: list[Corpus]) -> float:
         total += F.cross_entropy(model.logits(hidden[real]), tgt_out[real], reduction="sum").item()
         n_target += int(real.sum())
     if not n_target:
-        raise ValueError("There are no dev pairs to take the loss of: every one of them is too long.")
+        raise ValueError("There are no dev pairs to compute the loss on: all of them are too long.")
     return total / n_target

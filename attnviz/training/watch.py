@@ -83,7 +83,7 @@ class TrainingWatch:
         try:
             found = load_recording(self.path)
         except ValueError as error:
-            raise ValueError(f"{error} Remove it, and the watching begins again.") from error
+            raise ValueError(f"{error} Remove it to start a new recording.") from error
         if not isinstance(found, TranslatorRecording) or not self._is_of(found):
             raise ValueError(
                 f"{self.path.name} was made with other sentences or another model: give the same sentences, or remove "

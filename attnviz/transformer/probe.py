@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-SCORES_ONLY = "the scores of this model are more than a multiple of query · key, so only the scores are known"
+SCORES_ONLY = "this model's scores are not simply a multiple of query · key, so only the scores are known"
 Kind = Literal["encoder_self", "decoder_self", "cross"]
 Stack = Literal["encoder", "decoder"]
 Result = TypeVar("Result")

@@ -17,7 +17,7 @@ from tests.each_case import each_case
         (["--model", "gpt2", "--replicas", "0"], "--replicas is a number from 1 to 1000, not 0."),
         (["--model", "gpt2", "--replicas", "3", "--most-replicas", "2"], "at least --replicas (3), not 2"),
         (["--model", "gpt2", "--batch", "0"], "--batch is 1 or more, not 0"),
-        (["--model", "a/gpt2", "--model", "a-gpt2"], "Two of the engine's models would be called 'a-gpt2'"),
+        (["--model", "a/gpt2", "--model", "a-gpt2"], "Two of the engine's models would have the path 'a-gpt2'"),
         (["--model", "/nowhere/at/all", "--alone"], "/nowhere/at/all"),
         (["--model", "gpt2", "--host", "0.0.0.0", "--alone"], "without a token they can run the models"),
         (["--model", "gpt2", "--host", "engine.example"], "set ATTNVIZ_ENGINE_TOKEN"),

@@ -35,10 +35,10 @@ def test_no_two_shipped_runs_share_a_name():
             "nothing can leak."),
         ({"heads": 1, "leak": "one-head"}, "With one head, a leak in one head means no mask at all: leave out "
          "causal-mask instead."),
-        ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder alone: it has no "
+        ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder-only model: it has no "
          "cross-attention."),
-        ({"task": "twice", "without": ("padding-mask",)}, "twice is learned by a decoder alone: it has no padding: its "
-         "lines are equal."),
+        ({"task": "twice", "without": ("padding-mask",)}, "twice is learned by a decoder-only model: it has no "
+         "padding: all its lines have the same length."),
         ({"without": ("mask",)}, "There is no 'mask' to leave out: there are " + ", ".join(WITHOUT) + "."),
         ({"without": 5}, "without is a list of names, such as 'causal-mask', not 5."),
         ({"leak": "two"}, "leak is one of one-head, one-token, not 'two'."),

@@ -69,7 +69,7 @@ def byte_array(said: bytes) -> np.ndarray:
 SIZE = "its maps are of another size"
 ARRAYS = {
     "another version": ({"format_version": np.array(2)}, "its format_version is 2, this attnviz reads 1: record the"),
-    "no version": ({"format_version": None}, "it holds other arrays than a run leaves"),
+    "no version": ({"format_version": None}, "its arrays are not those of a recording"),
     "many versions": ({"format_version": np.arange(9)}, "can only convert an array of size 1"),
     "a version of words": ({"format_version": np.array("x" * 5000)}, "its format_version is xxx"),
     "no JSON": ({"meta": byte_array(b"{")}, "Expecting property name"),
@@ -94,14 +94,14 @@ META = {
     "another vocabulary": ({"words": 17}, "its reverse has 17 words, and here it has 16"),
     "another size": (
         {"experiment": {"task": "reverse", "steps": 3, "layers": 2}},
-        "its head scores are of another size",
+        "its head scores have the wrong size",
     ),
     "unknown words": ({"watched": [["z", "z"]]}, "it watches an unknown line"),
     "a line of a book": ({"watched": [["a" * 999, "a"]]}, "it watches an unknown line"),
     "a shorter line": ({"watched": [[["a"], ["a"]]] * 5}, SIZE),
     "no lines": ({"watched": []}, "it watches no line"),
     "scores that are none": ({"scores": {"loss": float("nan")}}, "its scores are not numbers"),
-    "scores with markup": ({"scores": {"<b>": 1.0}}, "its scores have no names"),
+    "scores with markup": ({"scores": {"<b>": 1.0}}, "its scores have invalid names"),
 }
 
 
@@ -120,7 +120,9 @@ def test_another_file_or_none_is_said(tmp_path):
     with pytest.raises(ValueError, match=r"^run\.npz is not a recording of attnviz \(it is not an \.npz archive"):
         attnviz.load_recording(tmp_path / "run.npz")
     np.savez(tmp_path / "run.npz", attn=np.ones((3, 3)))
-    with pytest.raises(ValueError, match=r"^run\.npz is not a recording of attnviz \(it holds other arrays than"):
+    with pytest.raises(
+        ValueError, match=r"^run\.npz is not a recording of attnviz \(its arrays are not those of a recording"
+    ):
         attnviz.load(tmp_path / "run.npz")
     (tmp_path / "folder.npz").mkdir()
     with pytest.raises(ValueError, match=r"folder\.npz"):

@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_gone_on_with_is_one_sentence_and_stays(train, sta
     assert train(tmp_path / "state", 6) == 2
     said = capsys.readouterr().err
     assert said.startswith("attnviz.training: recording.npz is not a recording of attnviz (")
-    assert said.endswith("). Remove it, and the watching begins again.\n")
+    assert said.endswith("). Remove it to start a new recording.\n")
     assert len(said.splitlines()) == 1
     assert path.read_bytes() == whole[:1000]
     path.write_bytes(whole)

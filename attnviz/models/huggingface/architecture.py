@@ -26,15 +26,15 @@ _AFTER_PADDING = ("camembert", "data2vec-text", "esm", "mpnet", "xmod")  # count
 _MOST_LAYERS_A_TENSOR = 10  # ALBERT's layers share sixteen tensors; no model has ten layers per tensor
 # The reason for refusing a class that takes no token ids, although that is the name of its main input.
 _NO_IDS = {"input ids": "its parts have a forward pass, but the whole model has none"}
-_SEVERAL_CODES = "each position of its input holds several codes of sound"
+_SEVERAL_CODES = "each position of its input holds several audio codes"
 # Model families whose passes are not over the tokens of one text, and the reason.
 _NOT_OVER_TOKENS = {
     "blt": "it attends among patches, each made of several bytes",
-    "dia": "each position of its decoder's input holds several codes of sound",
+    "dia": "each position of its decoder's input holds several audio codes",
     "diffusion_gemma": "it fills a canvas with random tokens, so that no two of its passes are the same",
     "gemma4_assistant": "it drafts for another Gemma 4, whose keys and values it reads",
     "gemma4_unified_assistant": "it drafts for another Gemma 4, whose keys and values it reads",
-    "kyutai_speech_to_text": "each position of its input holds a token and several codes of sound",
+    "kyutai_speech_to_text": "each position of its input holds a token and several audio codes",
     "musicgen_decoder": _SEVERAL_CODES,
     "musicgen_melody_decoder": _SEVERAL_CODES,
     "perceiver": "it attends from learned latents, which are not tokens, to bytes",

@@ -23,7 +23,7 @@ def checkpoint_facts(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[
     """Return facts about the model, its attention and its text."""
     network = model.torch_module
     kind = type(network).__name__
-    writes = "text" if model.writes else "no text" + (", guesses masked words" if model.writes_logits else "")
+    writes = "text" if model.writes else "no text" + (", predicts masked words" if model.writes_logits else "")
     return {
         "model": {"architecture": f"{_FAMILIES[model.family]}, {kind}", "writes": writes} | _source(model.folder),
         "attention": positions_of(network, model) | _window(network.config.get_text_config()),

@@ -82,9 +82,7 @@ def split_pairs(text: Texts | Sequence[tuple[str, str]], pair: Texts | None) -> 
     texts: list = [text] if isinstance(text, str) else list(text)
     if any(not isinstance(each, str) for each in texts):
         if pair is not None or not all(_is_pair(each) for each in texts):
-            raise ValueError(
-                "Give texts, or pairs of two texts each: a list of both, or of something else, is not read."
-            )
+            raise ValueError("Give a list of texts, or a list of pairs of texts; other lists are not read.")
         return [first for first, _ in texts], [second for _, second in texts]
     return texts, [] if pair is None else [pair] if isinstance(pair, str) else list(pair)
 

@@ -149,8 +149,8 @@ def _can_be_cut(layer: Any, length: int) -> bool:
 
 
 _STEPS_DIFFER = (
-    "The steps of this model on its cache do not compute what one pass over the whole text computes, in transformers "
-    "itself: {difference}."
+    "In transformers itself, the decoding steps of this model with a cache do not compute the same as one pass over "
+    "the whole text: {difference}."
 )
 
 

@@ -130,8 +130,8 @@ def _unwrap_adapters(model: Any) -> Any:
             )
         if method == "XLORA":
             raise ModelError(
-                "The adapter (XLORA) weighs its LoRAs anew for each text, which attnviz does not follow: load one of "
-                "them alone with PeftModel.from_pretrained."
+                "The adapter (XLORA) computes new weights for its LoRAs for each text, which attnviz does not follow: "
+                "load one of them alone with PeftModel.from_pretrained."
             )
     return model.get_base_model()
 
@@ -205,7 +205,7 @@ def _check_device(model: nn.Module, *, moves: bool) -> None:
     if others:
         names = ", ".join(str(device) for device in (found, *others))
         raise ModelError(
-            f"The model lies on several devices ({names}), and attnviz runs a model on one: load it without device_map."
+            f"The model is on several devices ({names}), and attnviz runs a model on one: load it without device_map."
         )
     if found.type not in DEVICES and not moves:
         raise ModelError(f"The model is on {found}, where attnviz does not run: move it to {' or '.join(DEVICES)}.")

@@ -130,9 +130,9 @@ class InputBuilder:
         first, rest = tuple(tgt_in[: len(begun.ids)]), tgt_in[len(begun.ids) :]
         if first != begun.ids:
             what = "the prompt's ids" if is_prompt else "the id that every target of this model begins with"
-            raise ValueError(f"tgt_in begins with {list(first)}, and must begin with {what}: {list(begun.ids)}.")
+            raise ValueError(f"tgt_in begins with {list(first)}, but must begin with {what}: {list(begun.ids)}.")
         if len(tgt_in) > self.text.max_tokens:
-            raise ValueError(f"tgt_in has {len(tgt_in)} tokens; the model has places for {self.text.max_tokens}.")
+            raise ValueError(f"tgt_in has {len(tgt_in)} tokens; the model has positions for {self.text.max_tokens}.")
         return self.text.append_ids(begun, rest, segment=int(is_prompt))
 
     def generator(self, sentences: Sequence[Sentence], probe: Probe | None, *, cached: bool) -> TextGenerator:

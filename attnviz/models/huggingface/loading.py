@@ -135,7 +135,7 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
     name, path = str(model), place(model)
     if path is not None and path.is_dir():
         if not os.access(path, os.R_OK | os.X_OK):
-            raise ModelError(f"The folder {name!r} may not be read here.")
+            raise ModelError(f"attnviz has no permission to read the folder {name!r}.")
         return checkpoint_in(path)
     if path is not None and is_gguf(path):
         return path
@@ -277,7 +277,9 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
                 f"{files_folder.CONFIG} in {folder.name!r} is incomplete: it has no number of layers, and the weights "
                 "hold fewer than usual."
             )
-        raise ModelError(f"The weights in {folder.name!r} lack {name!r}, which their config names: it would be random.")
+        raise ModelError(
+            f"The weights in {folder.name!r} lack {name!r}, which their config asks for, so it would be random."
+        )
     if name := left_over({name for name in info["unexpected_keys"] if not name.startswith(_TEXT_TOWER)}):
         raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
     return model.requires_grad_(False).eval()

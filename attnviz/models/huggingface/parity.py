@@ -138,7 +138,7 @@ def output_of(out: Any) -> Tensor:
     found = getattr(out, "last_hidden_state", None) if logits is None else logits
     if found is None:
         raise ModelError(
-            f"The model returns {type(out).__name__}, which holds neither logits nor last hidden states, by which "
+            f"The model returns {type(out).__name__}, which holds neither logits nor last hidden states, with which "
             "attnviz checks its maps."
         )
     return found

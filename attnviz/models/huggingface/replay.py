@@ -111,7 +111,9 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         targets = [tgt_text] if isinstance(tgt_text, str) else list(tgt_text or ())
         self._check.check(texts, pairs=pairs, targets=targets)
         if len(texts) > 1:
-            raise ValueError(f"{self.name} takes one text at a time: its weights are those that transformers returns.")
+            raise ValueError(
+                f"{self.name} takes one text at a time, because attnviz shows the weights that transformers returns."
+            )
         limit = min(MOST_TOKENS if max_tokens is None else max_tokens, self.max_tokens)
         read, started = self.text.encode(texts[0], *pairs, limit=limit), time.perf_counter()
         batch = Batch.from_rows([read.ids], self.text.pad_id, self._segments(read)).to(self.device)

@@ -27,7 +27,7 @@ _REASONS = {
     "nystromformer": "its columns are landmarks, each the mean of several tokens",
     "funnel": "it pools neighbouring tokens, so that its layers differ in length",
     "canine": "it pools neighbouring characters, so that its layers differ in length",
-    "rwkv": "it has a recurrent state in the place of attention weights",
+    "rwkv": "it has a recurrent state instead of attention weights",
     "yoso": "it samples keys by hash and computes no weights",
     "cpmant": "transformers cuts off the columns of prompt tokens that the model puts before each text",
     "deepseek_v4": "it also attends to compressed keys, each made of several tokens",
@@ -55,7 +55,7 @@ def read_returned_maps(expected: Eager, config: Any, src_len: int, tgt_len: int 
     weights, notes = _by_kind(expected), []
     if (window := getattr(config, "attention_window", None)) and "encoder_self" in weights:
         weights["encoder_self"] = _unroll_bands(weights["encoder_self"], window)
-        notes.append("Each token looks at its window alone: no token was given global attention.")
+        notes.append("Each token attends only to its window: no token was given global attention.")
     if is_joint := are_joint(expected):
         notes.append(
             "The decoder has one softmax over the tokens of its target and of the source: a row of decoder "

@@ -69,7 +69,7 @@ def _made(
     shown = expected.output
     if returned_maps.are_joint(expected):
         made = ReplayedModel(model, text, expected, sample, target)
-        made.obstacle = "attends to its target and its source in one softmax, which is in the place of two"
+        made.obstacle = "uses one softmax for its target and its source together, instead of two"
         return made, functools.partial(_run_eager, model), shown
     try:
         network = parity.install_attention(model, sample, target)

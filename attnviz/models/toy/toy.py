@@ -194,7 +194,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         """Return the ids that a teacher feeds. Raises ValueError if they begin in a wrong way, or are not valid ids."""
         ids, first, known = tuple(tgt_in), tuple(token.id for token in begun), self.codec.vocab_size
         if ids[: len(first)] != first:
-            raise ValueError(f"tgt_in begins with {list(ids[: len(first)])}, and must begin with {list(first)}.")
+            raise ValueError(f"tgt_in begins with {list(ids[: len(first)])}, but must begin with {list(first)}.")
         if len(ids) > MOST_TOKENS + len(first) or any(id_ not in range(known) for id_ in ids):
             raise ValueError(f"tgt_in holds up to {MOST_TOKENS} ids below {known} after its beginning.")
         return ids

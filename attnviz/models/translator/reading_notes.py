@@ -106,7 +106,8 @@ def _unsure_reason(trace: Trace, readable: ReadableInputs) -> str:
     found = mean_log_probability(trace)
     if found >= readable.least.get(trace.to, -math.inf):
         return ""
-    return f"it gave its words {math.exp(found):.2f} on average; {math.exp(readable.usual[trace.to]):.2f} is usual"
+    usual = math.exp(readable.usual[trace.to])
+    return f"it gave its words a probability of {math.exp(found):.2f} on average; {usual:.2f} is usual"
 
 
 def _target_ids_and_logits(trace: Trace) -> tuple[Tensor, Tensor]:

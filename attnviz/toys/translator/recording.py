@@ -173,10 +173,10 @@ def recording_of(arrays: dict[str, np.ndarray], said: Any) -> TranslatorRecordin
 
 def _line(said: dict[str, Any]) -> WatchedLine:
     to, learned, told = said["to"], said["learned"], said["sentence"]
-    require(isinstance(to, str) and isinstance(learned, bool), "it watches a line of no language")
+    require(isinstance(to, str) and isinstance(learned, bool), "it watches a line without a language")
     require(_is_typed(told, Sentence) and not told["cut"] and not told["first_row"], "it watches no sentence")
     tokens = (*told["src"], *told["tgt"])
-    require(all(_is_typed(token, Token) for token in tokens), "its sentences have other than tokens")
+    require(all(_is_typed(token, Token) for token in tokens), "its sentences hold something other than tokens")
     return WatchedLine(to, sentence_of(told), learned)
 
 
@@ -190,13 +190,13 @@ def _check(found: TranslatorRecording) -> None:
     moments = len(found.steps)
     require(moments >= 1 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")
     require(
-        type(found.vocab_size) is int and 1 < found.vocab_size <= _MOST_VOCABULARY, "it has no size of a vocabulary"
+        type(found.vocab_size) is int and 1 < found.vocab_size <= _MOST_VOCABULARY, "it has no valid vocabulary size"
     )
     require(all(map(_SCORE.fullmatch, found.scores)), "it scores translations in an unknown way")
     curves = (found.held_out_loss, *found.scores.values())
-    require(all(array.shape == (moments,) for array in curves), "its curves are of other lengths")
+    require(all(array.shape == (moments,) for array in curves), "its curves have the wrong length")
     require(all(array.dtype.kind == "f" and np.isfinite(array).all() for array in curves), "its curves are not numbers")
-    require(found.held_out_loss.min() >= 0 and found.held_out_loss.max() <= _MOST_LOSS, "its losses are none")
+    require(found.held_out_loss.min() >= 0 and found.held_out_loss.max() <= _MOST_LOSS, "its losses are not valid")
     require(len(found.scores) <= _MOST_SCORES, "it has more scores than languages")
     require(all(s.min() >= 0 and s.max() <= 100.01 for s in found.scores.values()), "its scores are not from 0 to 100")
     wrote = [text for texts in found.wrote for text in texts]
@@ -204,7 +204,7 @@ def _check(found: TranslatorRecording) -> None:
         len(found.wrote) == moments
         and all(len(texts) == len(found.lines) for texts in found.wrote)
         and all(isinstance(text, str) for text in wrote),
-        "its lines are of another number",
+        "it has the wrong number of lines",
     )
     for line, of_line in zip(found.lines, found.maps, strict=True):
         for kind, maps in of_line.items():

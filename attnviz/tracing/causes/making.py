@@ -51,7 +51,7 @@ def ablate(
         return replace(patch(to, kind, layer=layer, heads=heads, positions=positions, item=item), tokens=())
     how: How = validate_choice(to, "to", _PUTS)
     if how == "diagonal" and kind == "cross":
-        raise ValueError("Cross-attention has no diagonal: a row of the target has no place of its own in the source.")
+        raise ValueError("Cross-attention has no diagonal: a target row has no position of its own in the source.")
     return chosen.put("context" if how in ("zero", "mean") else "attn", how)
 
 
@@ -72,7 +72,7 @@ def patch(
     """
     asked: What = validate_choice(what, "what", WHATS)
     if donor.sentences[donor._item(item)].first_row:
-        raise ValueError("That is one step of a decoding: give a trace of a whole sentence as donor.")
+        raise ValueError("The donor is a single decoding step: give a trace of a whole sentence.")
     made = _stream(donor, kind, layer, positions, asked, item) if asked in OF_STACK else None
     if made is None:
         chosen = _Chosen.check(validate_choice(kind, "kind", donor.kinds), layer, heads, positions)
@@ -102,7 +102,7 @@ def edit(
         raise ValueError(f"There is no row {beyond[0]:,}: no text has as many as {_MOST_ROWS:,} tokens.")
     if len(numbers) != given.shape[1] or (heads is not None and len(given) not in (1, len(heads))):
         many = "all" if heads is None else len(heads)
-        raise ValueError(f"weights has shape {tuple(given.shape)}, and is for {many} heads and {len(numbers)} rows.")
+        raise ValueError(f"weights has shape {tuple(given.shape)}, but must fit {many} heads and {len(numbers)} rows.")
     if kind == "decoder_self":
         for nth, row in enumerate(numbers):
             if bool(given[:, nth, row + 1 :].any()):
@@ -124,7 +124,7 @@ def exchange(
     Columns are positions, or words with equally many tokens. Raises ValueError unless there are exactly two.
     """
     if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"Two columns change places, not {columns!r:.60}: give two positions, or two words.")
+        raise ValueError(f"exchange takes two columns, not {columns!r:.60}: give two positions, or two words.")
     chosen = _Chosen.check(kind, layer, heads, positions)
     return replace(chosen.put("attn", "exchange"), columns=_places(columns))
 
@@ -175,7 +175,7 @@ def _stream(
     where = _STACK.get(kind, kind)
     stack: Stack = validate_choice(where, "kind", ("encoder", "decoder"))
     if what == "layer" and layer is None:
-        raise ValueError("Hidden states are those after one layer: say which, or patch the embedding.")
+        raise ValueError("Hidden states need a layer: give layer=…, or patch the embedding.")
     at = -1 if what == "embedding" or layer is None else layer
     values = {at: donor.layer_output(stack, at, item).clone()}
     return Intervention(stack, what, "values", at, positions=_or_places(positions), values=values)
@@ -211,13 +211,13 @@ def _to_weights(weights: Tensor | Sequence[Any]) -> Tensor:
     try:
         given = torch.as_tensor(weights, dtype=torch.float32).detach().clone()
     except (TypeError, ValueError):
-        raise ValueError("weights are numbers, a list of equally long rows.") from None
+        raise ValueError("weights must be numbers, in equally long rows.") from None
     given = given.unsqueeze(0) if given.dim() == 2 else given
     if given.dim() != 3 or not given.numel():
         shape = tuple(given.shape)
-        raise ValueError(f"weights are numbers with axes (rows, k_len) or (heads, rows, k_len), and this is {shape}.")
+        raise ValueError(f"weights must have axes (rows, k_len) or (heads, rows, k_len), not the shape {shape}.")
     if not bool(given.isfinite().all()):
-        raise ValueError("weights are finite numbers, and one of these is infinite or NaN.")
+        raise ValueError("weights must be finite numbers, but one of these is infinite or NaN.")
     return given
 
 

@@ -89,7 +89,7 @@ def length_problem(text: str) -> str:
 
 def _items(each: Intervention) -> list[str]:
     if not is_writable(each):
-        raise ValueError(f"{each}: that needs numbers, which an address cannot carry.")
+        raise ValueError(f"{each}: this needs values from another run, which a link cannot hold.")
     verb = _VERBS[each.what, each.how]
     layer = _ALL if each.layer is None else str(each.layer)
     place = [verb, _SHORT[each.where], layer]  # type: ignore[index]  # a writable one is of a kind
@@ -127,7 +127,7 @@ def _intervention(item: str) -> Intervention:
     """Read one item. Raises ValueError with the second half of a sentence."""
     verb, _, rest = item.partition(".")
     if verb not in _MAKERS:
-        raise ValueError(f"it can begin with {', '.join(_MAKERS)}.")
+        raise ValueError(f"it must begin with one of {', '.join(_MAKERS)}.")
     maker, most = _MAKERS[verb]
     parts = rest.split(".", most - 1)
     least = 3 if verb in _TO else 5
@@ -135,7 +135,7 @@ def _intervention(item: str) -> Intervention:
         raise ValueError(f"{verb} takes {least} parts with dots between them, such as {_EXAMPLES[verb]}.")
     short, layer, heads, *more = parts
     if short not in KINDS:
-        raise ValueError(f"a kind is {', '.join(KINDS)}.")
+        raise ValueError(f"the kind must be one of {', '.join(KINDS)}.")
     return maker(verb, _Where(KINDS[short], _index(layer), _indices(heads)), more)
 
 

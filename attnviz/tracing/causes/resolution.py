@@ -49,7 +49,9 @@ class CheckedInterventions:
         """
         for each in interventions:
             if not isinstance(each, Intervention):
-                raise ValueError(f"An intervention is what attnviz.ablate and the like return, not {each!r:.60}.")
+                raise ValueError(
+                    f"An intervention comes from attnviz.ablate, patch, edit or exchange; this is {each!r:.60}."
+                )
             _require(each, shapes, model_id)
         return cls(tuple(interventions), dict(shapes))
 
@@ -72,7 +74,7 @@ NO_INTERVENTIONS = CheckedInterventions()
 def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
     if each.model_id and each.model_id != model_id:
         raise ValueError(
-            f"{each}: that was recorded with other weights ({each.model_id}) than this model has ({model_id}): "
+            f"{each}: this was recorded with other weights ({each.model_id}) than this model has ({model_id}): "
             "trace the donor with this model."
         )
     kinds = [kind for kind in shapes if (kind == "encoder_self") == (each.where == "encoder")]
@@ -98,9 +100,9 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
 def _require_mean(each: Intervention, layers: int) -> None:
     """Raise ValueError unless a mean has values for every layer that it replaces; a missing layer would become zero."""
     if each.is_unmeasured:
-        raise ValueError(f"{each}: that mean has not been measured: attnviz.mean_contexts measures one.")
+        raise ValueError(f"{each}: this mean has not been measured yet: measure it with attnviz.mean_contexts.")
     if lacking := [layer for layer in _layers(each, layers) if layer not in each.values]:
-        raise ValueError(f"{each}: there is no mean of layer {lacking[0]} among those that were measured.")
+        raise ValueError(f"{each}: no mean was measured for layer {lacking[0]}.")
 
 
 def _layers(each: Intervention, count: int) -> Sequence[int]:
@@ -148,8 +150,8 @@ class _Resolver:
             return []
         named = ", ".join(f"{at} “{tokens[at].text}”" for at in lone[:8])
         more = f" and {len(lone) - 8} more" if len(lone) > 8 else ""
-        return [f"{each}: {len(tokens) - len(lone)} of {len(tokens)} tokens have a partner there; left as they are: "
-                f"{named}{more}."]  # fmt: skip
+        return [f"{each}: {len(tokens) - len(lone)} of {len(tokens)} tokens have a partner in the donor; left "
+                f"unchanged: {named}{more}."]  # fmt: skip
 
     def _tokens(self, each: Intervention) -> Sequence[Token]:
         """Return the tokens that an intervention's positions refer to: the source, the prompt, or the target so far."""
@@ -189,11 +191,11 @@ class _Resolver:
         """
         if each.where == "decoder_self":
             if moved := [here for here, there in pairs if here != there]:
-                raise ValueError(f"{each}: row {moved[0]} has other keys before it there, so that weights do not fit.")
+                raise ValueError(f"{each}: row {moved[0]} has different keys in the donor, so its weights do not fit.")
             return
         theirs = next(iter(each.values.values())).shape[-1]
         if theirs != (own := len(self.sentence.src)):
-            raise ValueError(f"{each}: those weights are over {theirs} keys, and this sentence has {own}.")
+            raise ValueError(f"{each}: the donor's weights are over {theirs} keys, but this sentence has {own}.")
 
     def _swap(self, each: Intervention) -> tuple[Numbers, Numbers]:
         if not each.columns:

@@ -63,7 +63,7 @@ def read(content: bytes, name: str) -> BareWeights:
         raise ValueError(f"{name} cannot be read: {error}.") from None
     trace = trace_of(found)
     if (count := trace.n_layers * trace.n_heads) > MAX_MAPS:
-        raise ValueError(f"{name} holds {count} heads; at most {MAX_MAPS} are drawn, so cut some layers off.")
+        raise ValueError(f"{name} holds {count} heads; at most {MAX_MAPS} are drawn, so leave some layers out.")
     return trace
 
 

@@ -45,7 +45,7 @@ _NOT_TOKENS: Sequence[tuple[re.Pattern[str], str]] = (
      "Reformer returns attention within buckets of tokens, so a column is not a token: "
      "its maps cannot be drawn from the output."),
     (re.compile(r"^Rwkv"),
-     "RWKV has a recurrent state in the place of attention: what it returns as attentions are hidden states, "
+     "RWKV has a recurrent state instead of attention: what it returns as attentions are hidden states, "
      "so there are no maps."),
 )  # fmt: skip
 _OF_BANDS = re.compile(r"^(Longformer|LED)")
@@ -53,7 +53,7 @@ _GLOBAL = (
     "This model returns a window of neighbours for each token, and some tokens have global attention, whose columns "
     "stand before the window: its maps cannot be drawn from the output. Without global attention they can."
 )
-_WINDOW_ALONE = "Each token looks at its window alone: no token was given global attention."
+_WINDOW_ALONE = "Each token attends only to its window: no token was given global attention."
 _TWO_STREAMS = (
     "With target_mapping, XLNet returns two maps a layer, of its content stream and of its query stream: "
     "give one of them, [layer[0] for layer in outputs.attentions]."
@@ -116,17 +116,15 @@ def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bo
 
 def select_item(kind: str, weights: Tensor, item: int | None) -> Tensor:
     """Return the weights of one batch item of `(batch, heads, q_len, k_len)`, without the batch axis."""
-    return weights[require_item(f"What is given of {kind}", weights.shape[0], "texts", item)]
+    return weights[require_item(f"The given {kind}", weights.shape[0], "texts", item)]
 
 
 def require_item(what: str, size: int, things: str, item: int | None) -> int:
     """Return the index of the batch item. Raises ValueError if it is out of range, or needed but not given."""
     if item is None and size > 1:
-        raise ValueError(f"{what} is of {size} {things}: say which one with item=0 to {size - 1}.")
+        raise ValueError(f"{what} has {size} {things}: say which one with item=0 to {size - 1}.")
     if not -size <= (item or 0) < size:
-        raise ValueError(
-            f"There is no item {item}: {what[:1].lower()}{what[1:]} is of {size} {things}, 0 to {size - 1}."
-        )
+        raise ValueError(f"There is no item {item}: {what[:1].lower()}{what[1:]} has {size} {things}, 0 to {size - 1}.")
     return (item or 0) % size
 
 
@@ -253,7 +251,7 @@ def unroll_band(band: Tensor, reach: int) -> Tensor:
 def _check_weights(kind: str, weights: Tensor) -> None:
     if bool((weights < 0).any()):
         raise ValueError(
-            f"What this model returns as {kind} has values below 0, so these are no attention weights. If they are "
+            f"What this model returns as {kind} has values below 0, so these are not attention weights. If they are "
             "scores, apply the model's mask and a softmax over the keys, and give the result."
         )
 
@@ -285,7 +283,7 @@ def _stack_layers(kind: str, layers: Iterable[Any], item: int | None, *, has_bat
     said = find_other_axes([layer[None] if one else layer for layer, one in zip(layers, is_one_text, strict=True)])
     if said is not None:
         raise ValueError(
-            f"What is given of {kind} is not attention from token to token ({said}), as in a model that pools or "
+            f"The given {kind} is not attention from token to token ({said}), as in a model that pools or "
             "compresses its text, or returns states: give the layers that are attention, as a list."
         )
     texts = [layer if one else select_item(kind, layer, item) for layer, one in zip(layers, is_one_text, strict=True)]
@@ -300,7 +298,7 @@ def find_other_axes(layers: Sequence[Any], q_len: int | None = None, k_len: int 
     heads = None
     for number, layer in enumerate(layers):
         if not isinstance(layer, Tensor):
-            return f"layer {number} is a {type(layer).__name__} and no table of queries and keys"
+            return f"layer {number} is a {type(layer).__name__} and not a table of queries and keys"
         if layer.dim() != 4:
             return f"layer {number} has the shape {tuple(layer.shape)}, and not (texts, heads, queries, keys)"
         found_heads, rows, columns = layer.shape[1:]
@@ -322,7 +320,7 @@ def _stack_steps(
     layers = [[layer for layer in step if layer is not None] for step in steps[: len(rows)]]
     n_prompt = layers[0][0].shape[-2]
     if any(layer.shape[-2] not in (1, n_prompt + at) for at, step in enumerate(layers) for layer in step[:1] if at):
-        raise ValueError(f"A step of {kind} has several rows, as assisted decoding gives: generate without it.")
+        raise ValueError(f"A step of {kind} has several rows, as in assisted decoding: generate without it.")
     each = [[step[layer][row].detach().float().cpu() for step, row in zip(layers, rows, strict=True)]
             for layer in range(len(layers[0]))]  # fmt: skip
     missing = 0 if kind == "cross" else max(_n_seen(layer[0]) for layer in each) - n_prompt

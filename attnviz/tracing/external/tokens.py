@@ -31,7 +31,7 @@ def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
     """
     if kind == "cross":
         if key_tokens is None:
-            raise ValueError("Cross-attention has two sentences: give key_tokens beside tokens.")
+            raise ValueError("Cross-attention has two sentences: give both tokens and key_tokens.")
         return {"src": key_tokens, "tgt": tokens}
     tokens = try_list(tokens)
     if key_tokens is not None and try_list(key_tokens) != tokens:
@@ -50,10 +50,12 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
     rows = {kind: tuple(attn.shape[-2:]) for kind, attn in weights.items()}
     decoder = {shape[0] for kind, shape in rows.items() if kind != "encoder_self"}
     if len(decoder) > 1:
-        raise ValueError(f"Decoder kinds have the same rows, but these have {join_sorted(decoder)}.")
+        raise ValueError(
+            f"Decoder self-attention and cross-attention need equally many rows, but have {join_sorted(decoder)}."
+        )
     steps = next(iter(decoder), len(tgt))
     if len(tgt) not in (steps, steps + 1):
-        raise ValueError(f"There are {steps} decoder rows and {len(tgt)} target tokens: give one token a row.")
+        raise ValueError(f"There are {steps} decoder rows and {len(tgt)} target tokens: give one token for each row.")
     expected = {
         "encoder_self": (len(src), len(src)),
         "decoder_self": (steps, steps),
@@ -89,7 +91,7 @@ def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) 
     if not all(isinstance(token, int) for token in values):
         return values
     if tokenizer is None:
-        raise ValueError("The tokens are ids: give the tokenizer that they are of, as tokenizer=….")
+        raise ValueError("The tokens are ids: give their tokenizer as tokenizer=….")
     return _read_ids(values, tokenizer)
 
 
@@ -154,7 +156,7 @@ def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
     """
     texts = try_list(texts)
     if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
-        raise ValueError(f"The tokens of {side} are a list of strings, one a row or column.")
+        raise ValueError(f"The tokens of {side} are a list of strings, one for each row or column.")
     pieces = [text if isinstance(text, Token) else None for text in texts]
     plain = [text.text if isinstance(text, Token) else str(text) for text in texts]
     starts = _word_starts(plain)

@@ -123,13 +123,13 @@ def _translators(**changed: object) -> bytes:
     ("make", "sentence"),
     [
         (lambda: b"PK\x03\x04", "run.npz is not a recording of attnviz (it is not an .npz archive"),
-        (lambda: archives.npz(attn=archives.ATTN), "(it holds other arrays than a run leaves)."),
+        (lambda: archives.npz(attn=archives.ATTN), "(its arrays are not those of a recording)."),
         (lambda: archives.bomb(64 << 20), "(it unpacks to more than 32 MB)."),
         (lambda: _translators(format_version=9), "(its format_version is 9, this attnviz reads 1: record the run"),
-        (lambda: _translators(held_out_loss=np.full(4, 1e300)), "(its losses are none)."),
+        (lambda: _translators(held_out_loss=np.full(4, 1e300)), "(its losses are not valid)."),
         (lambda: _translators(**{"scores.chrf.fr": np.full(4, 1e9)}), "(its scores are not from 0 to 100)."),
         (lambda: _translators(lines=[]), "(it watches 0 lines)."),
-        (lambda: _translators(wrote=[["a"]]), "(its lines are of another number)."),
+        (lambda: _translators(wrote=[["a"]]), "(it has the wrong number of lines)."),
     ],
     ids=range(8),
 )  # fmt: skip

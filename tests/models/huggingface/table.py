@@ -96,7 +96,7 @@ The files that a folder may hold its weights in, each tried on a folder of its o
 _IN_PYTHON_ALONE = """
 ## Tokenizers that are not read
 
-transformers {version} has these in Python alone, which does not say which characters a token stands for. A folder with
+transformers {version} has these only in Python, which does not say which characters a token stands for. A folder with
 one of them is refused in a sentence that names the ways out: a tokenizer.json beside it, or the weights that
 transformers returns brought with their tokens (“Your own tensors” on Heads, or `attnviz.from_tensors`).
 

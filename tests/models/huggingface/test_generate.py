@@ -99,7 +99,7 @@ def test_ids_that_begin_otherwise_or_find_no_place_are_refused(model):
     prompt = decoder.text.encode(PROMPT).ids
     with pytest.raises(ValueError, match="must begin with the prompt's ids"):
         decoder.stepwise(PROMPT, tgt_in=(*prompt[1:], 5))
-    with pytest.raises(ValueError, match=f"places for {decoder.text.max_tokens}"):
+    with pytest.raises(ValueError, match=f"positions for {decoder.text.max_tokens}"):
         decoder.stepwise(PROMPT, tgt_in=(*prompt, *[5] * decoder.text.max_tokens))
     with pytest.raises(ValueError, match="every target of this model begins with"):
         pair.stepwise(PROMPT, tgt_in=())

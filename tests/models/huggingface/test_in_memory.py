@@ -206,9 +206,7 @@ def test_a_model_spread_over_devices_is_refused(loaded_by_transformers, monkeypa
     own, tokenizer = loaded_by_transformers("gpt2")
     parts = [SimpleNamespace(device=torch.device(name), is_meta=False) for name in ("cuda:0", "cpu", "cpu")]
     monkeypatch.setattr(own, "parameters", lambda recurse=True: iter(parts))
-    said = (
-        "The model lies on several devices (cpu, cuda:0), and attnviz runs a model on one: load it without device_map."
-    )
+    said = "The model is on several devices (cpu, cuda:0), and attnviz runs a model on one: load it without device_map."
     for device in (None, "cpu"):
         with pytest.raises(ModelError, match=f"^{re.escape(said)}$"):
             attnviz.load(own, tokenizer, device=device)
@@ -229,7 +227,7 @@ def test_lists_of_pairs_are_read_as_batches(model):
         torch.testing.assert_close(trace.attn("encoder_self")[..., :length, :length], alone, atol=1e-5, rtol=1e-5)
     with pytest.raises(ValueError, match="There are 2 texts and 1 second sentences"):
         model("bert").trace(first, second[:1])
-    with pytest.raises(ValueError, match="Give texts, or pairs of two texts each"):
+    with pytest.raises(ValueError, match="Give a list of texts, or a list of pairs of texts"):
         model("bert").trace([("a", "b", "c")])
 
 

@@ -100,7 +100,7 @@ def test_a_teachers_prefix_is_fed_instead(french):
     ids = [token.id for token in taught[-1].prefix]
     again = list(french.stepwise(LINE, tgt_in=ids))
     assert [step.token for step in again] == [step.token for step in taught]
-    with pytest.raises(ValueError, match=r"^tgt_in begins with \[5\], and must begin with \[1\]\.$"):
+    with pytest.raises(ValueError, match=r"^tgt_in begins with \[5\], but must begin with \[1\]\.$"):
         french.stepwise(LINE, tgt_in=[5])
     with pytest.raises(ValueError, match=r"^tgt_in holds up to 64 ids below 86 after its beginning\.$"):
         french.stepwise(LINE, tgt_in=[1, 10_000])

@@ -96,7 +96,7 @@ def test_a_target_that_somebody_typed_says_nothing_of_the_source() -> None:
     assert not is_own_translation(given)
     assert out_of_depth_note(given, unsure) == ""
     own = TINY.trace("a big red dog", to="fr")
-    assert "it gave its words 0." in (said := out_of_depth_note(own, unsure))
+    assert "it gave its words a probability of 0." in (said := out_of_depth_note(own, unsure))
     assert "on average; 0.90 is usual" in said  # e to the -0.1
 
 

@@ -44,7 +44,7 @@ def test_sources_of_other_lengths_are_aligned_and_the_rest_is_named(trace) -> No
     for here in pairs.only_here:
         assert torch.equal(own[here], plain.layer_output("encoder", 1)[here])
     (note,) = after.info.notes
-    assert f"{len(pairs.pairs)} of {len(plain.tokens('src'))} tokens have a partner there" in note
+    assert f"{len(pairs.pairs)} of {len(plain.tokens('src'))} tokens have a partner in the donor" in note
     assert all(f"“{words(plain)[here]}”" in note for here in pairs.only_here)
 
 

@@ -65,8 +65,8 @@ def test_rows_of_several_heads_by_hand_do_the_same_once_read_again() -> None:
     ("text", "why"),
     [
         ("off", "off takes 3 parts"),
-        ("of.cross.1.2", "can begin with off, mean, even"),
-        ("off.crss.1.2", "a kind is enc, dec, cross"),
+        ("of.cross.1.2", "must begin with one of off, mean, even"),
+        ("off.crss.1.2", "the kind must be one of enc, dec, cross"),
         ("off.cross.-1.2", "numbers from 0 on"),
         ("off.cross.1.٣", "numbers from 0 on"),
         ("off.cross.1.2+all", "numbers from 0 on"),
@@ -78,7 +78,7 @@ def test_rows_of_several_heads_by_hand_do_the_same_once_read_again() -> None:
         ("row.cross.1.2.99999.1", "the first 2,048"),  # which would take half a gigabyte
         ("row.cross.all.2.0.1", "need one layer"),
         ("row.dec.1.2.0.0+1", "cannot look at what comes after"),
-        ("<script>.cross.1.2", "can begin with"),
+        ("<script>.cross.1.2", "must begin with one of"),
     ],
 )
 def test_what_cannot_be_followed_is_said_and_the_rest_holds(text: str, why: str) -> None:
@@ -99,7 +99,7 @@ def test_a_text_of_ten_thousand_characters_is_refused_unread(text: str, monkeypa
 
 def test_what_needs_a_donor_has_no_text() -> None:
     donor = tiny_translator().trace("I love you", to="fr")
-    with pytest.raises(ValueError, match="an address cannot carry"):
+    with pytest.raises(ValueError, match="a link cannot hold"):
         notation.write([attnviz.patch(donor, "cross", layer=0)])
 
 

@@ -74,8 +74,8 @@ def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, inter
 
 
 def test_a_notebook_is_told_what_was_done(model, trace, interventions) -> None:
-    assert repr(trace(TEXT, interventions[0])).endswith("; done to it: cross L1 H2 H4: context zero>")
-    assert "done to it" not in repr(trace(TEXT))
+    assert repr(trace(TEXT, interventions[0])).endswith("; interventions: cross L1 H2 H4: context zero>")
+    assert "interventions" not in repr(trace(TEXT))
 
 
 def test_equal_values_are_equal(interventions) -> None:
@@ -104,15 +104,15 @@ MAKING = [
     (lambda d: attnviz.patch(d, "cross", what="residual"), "what must be one of context"),
     (lambda d: attnviz.patch(d, "cross", layer=7), "There is no layer 7"),
     (lambda d: attnviz.patch(d, "cross", heads=[5]), "There is no head 5: this model has cross heads 0 to 4"),
-    (lambda d: attnviz.patch(d, "encoder", what="layer"), "say which"),
+    (lambda d: attnviz.patch(d, "encoder", what="layer"), "give layer="),
     (lambda d: attnviz.patch(d, "encoder", layer=9, what="layer"), "no output of encoder layer 9"),
     (lambda d: attnviz.patch(d, "cross", item=1), "There is no item 1"),
     (lambda d: attnviz.patch(from_tensors(torch.eye(3), ["a", "b", "c"]), "encoder_self"), "bare weights"),
     (lambda d: attnviz.edit("cross", "even", layer=0), "weights is a tensor or a list, not 'even'"),
-    (lambda d: attnviz.edit("cross", [[1.0, float("nan")]], layer=0), "weights are finite numbers"),
-    (lambda d: attnviz.edit("cross", torch.eye(3), layer=0, rows=[1]), "is for all heads and 1 rows"),
+    (lambda d: attnviz.edit("cross", [[1.0, float("nan")]], layer=0), "weights must be finite numbers"),
+    (lambda d: attnviz.edit("cross", torch.eye(3), layer=0, rows=[1]), "must fit all heads and 1 rows"),
     (lambda d: attnviz.edit("decoder_self", torch.ones(2, 2), layer=0), "cannot look at what comes after it"),
-    (lambda d: attnviz.exchange("cross", "ab"), "Two columns change places"),
+    (lambda d: attnviz.exchange("cross", "ab"), "exchange takes two columns"),
     (lambda d: attnviz.mean_contexts(tiny_translator(seed=9), [d]), "traces of this model"),
     (lambda d: attnviz.mean_contexts(tiny_translator(seed=9), []), "at least one trace"),
 ]
@@ -123,8 +123,8 @@ RUNNING = [
     (lambda d: attnviz.ablate("cross", positions=["chat"]), "There is no word “chat” in “un chien rouge a sauté”"),
     (lambda d: attnviz.ablate("encoder_self", positions=[99]), "There is no position 99"),
     (lambda d: attnviz.patch(d, "encoder", what="embedding", positions=["cat"]), "There is no word “cat”"),
-    (lambda d: attnviz.patch(d, "encoder_self", layer=0, what="attn"), "those weights are over"),
-    (lambda d: attnviz.edit("cross", torch.eye(3), layer=0), "those weights are over 3 keys"),
+    (lambda d: attnviz.patch(d, "encoder_self", layer=0, what="attn"), "the donor's weights are over"),
+    (lambda d: attnviz.edit("cross", torch.eye(3), layer=0), "the donor's weights are over 3 keys"),
     (lambda d: attnviz.edit("cross", torch.rand(3, 2, 9), layer=0), "that is for 3 heads, and there are 5"),
     (lambda d: attnviz.exchange("cross", ("red", "cat")), "There is no word “cat”"),
     (lambda d: attnviz.exchange("cross", (0, 0)), "choose two different places of the same length"),

@@ -139,7 +139,12 @@ def test_what_needs_queries_and_keys_says_so(ask) -> None:
         ({}, {"src": WORDS}, {}, "no weights"),
         (weights(5, 5), WORDS, {"mask": [[True]]}, "mask"),
         ((weights(3, 5, 5), weights(2, 5, 5)), WORDS, {}, "differ in shape"),
-        ({"decoder_self": weights(3, 3), "cross": weights(2, 5)}, {"src": WORDS, "tgt": TARGET}, {}, "same rows"),
+        (
+            {"decoder_self": weights(3, 3), "cross": weights(2, 5)},
+            {"src": WORDS, "tgt": TARGET},
+            {},
+            "equally many rows",
+        ),
         (weights(1, 1), TARGET, {"kind": "decoder_self"}, "1 decoder rows and 3 target tokens"),
     ],
 )

@@ -270,7 +270,7 @@ NO_MAPS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "XLNet's streams": (xlnet, {}, "its content stream and of its query stream"),
     "its layers alone, two streams": (lambda: xlnet().attentions, {}, "its content stream and of its query stream"),
     "Swin's windows": (swin, {}, "each window of an image, not of texts"),
-    "scores": (squeezebert, {}, "values below 0, so these are no attention weights. If they are scores"),
+    "scores": (squeezebert, {}, "values below 0, so these are not attention weights. If they are scores"),
     "dictionaries": (pegasus_x, {"kind": "encoder_self"}, "is not attention from token to token .*layer 0 is a dict"),
     "pooled lengths": (funnel, {}, "rows for .* tokens.* pools or compresses its text"),
 }
@@ -401,10 +401,10 @@ NOT_FROM_TOKEN_TO_TOKEN = {
     "states": (lambda: tiny("MiniMaxForCausalLM"), "layer 1 has 16 rows for 10 tokens.* or returns states"),
     "states as large as the text": (
         lambda: tiny("MiniMaxForCausalLM", 16),
-        "values below 0, so these are no attention",
+        "values below 0, so these are not attention",
     ),
     "hidden states": (lambda: tiny("YosoModel", 64), r"layer 0 has the shape \(1, 64, 64\), and not \(texts, heads"),
-    "hidden states of RWKV": (lambda: tiny("RwkvForCausalLM", 64), "RWKV has a recurrent state in the place of"),
+    "hidden states of RWKV": (lambda: tiny("RwkvForCausalLM", 64), "RWKV has a recurrent state instead of"),
 }
 
 
@@ -451,7 +451,7 @@ def test_maps_of_a_class_are_the_softmax_of_its_own_queries_and_keys(sort: str) 
     if sort == "Longformer":
         scores = scores.masked_fill((places - places[:, None]).abs() > 2, -torch.inf)
     torch.testing.assert_close(trace.attn("encoder_self", layer=0), scores.softmax(-1), atol=1e-5, rtol=1e-5)
-    assert all("looks at its window alone" in note for note in trace.info.notes)
+    assert all("attends only to its window" in note for note in trace.info.notes)
     assert len(trace.info.notes) == (sort == "Longformer")
 
 

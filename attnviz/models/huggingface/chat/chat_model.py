@@ -312,7 +312,7 @@ class ChatModel(RecordedModel):
         intervention that is not possible.
         """
         if self.family != "decoder" or not self.writes:
-            raise ValueError(f"{self.name} writes no reply: that takes a decoder that writes text.")
+            raise ValueError(f"{self.name} cannot write a reply: only a decoder that writes text can.")
         if messages is None:
             require_text(text)
             read = Conversation((), self.text.encode(text, limit=max_tokens), (), ())
@@ -375,4 +375,4 @@ class ChatModel(RecordedModel):
         if named := next((name for name, value in others.items() if value), None):
             raise ValueError(f"Give messages or {named}, not both: a conversation is all that the model reads.")
         if self.family != "decoder" or not self.writes:
-            raise ValueError(f"{self.name} holds no conversation: that takes a decoder that writes text.")
+            raise ValueError(f"{self.name} cannot hold a conversation: only a decoder that writes text can.")

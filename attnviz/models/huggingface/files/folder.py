@@ -101,7 +101,7 @@ def _check_entries(folder: Path) -> None:
                 if Path(entry.name).suffix in _READ_WHOLE and entry.is_file() and entry.stat().st_size > _MOST_TEXT:
                     raise ModelError(f"{entry.name} in {folder.name!r} is larger than {_MOST_TEXT / 1e6:,.0f} MB.")
     except OSError as error:
-        raise ModelError(f"The folder {folder.name!r} may not be read here.") from error
+        raise ModelError(f"attnviz has no permission to read the folder {folder.name!r}.") from error
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
@@ -130,7 +130,7 @@ def _check_headers(files: tuple[Path, ...]) -> None:
         try:
             tensors += plain_file.count_tensors(path)
         except OSError as error:
-            raise ModelError(f"{path.name} may not be read here.") from error
+            raise ModelError(f"attnviz has no permission to read {path.name}.") from error
         except ValueError as error:
             raise ModelError(f"{path.name} is not read: {error}.") from error
     if tensors > plain_file.MOST_TENSORS:
@@ -229,7 +229,7 @@ def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
         of = f" to {base!r}" if base else ""
         return (
             f"{name!r} holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
-            "(merge_and_unload), or hand it to attnviz.load(model, tokenizer) in Python."
+            "(merge_and_unload), or pass it to attnviz.load(model, tokenizer) in Python."
         )
     if _holds_gguf(files):
         return f"{name!r} has its weights in GGUF files: download one of them, and give its path."

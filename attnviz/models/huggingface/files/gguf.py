@@ -61,7 +61,7 @@ def read_header(path: Path) -> GgufHeader:
         with path.open("rb") as file:
             return _header(_Reader(file, min(path.stat().st_size, _MOST_HEADER)))
     except OSError as error:
-        raise ModelError(f"{path.name!r} may not be read here.") from error
+        raise ModelError(f"attnviz has no permission to read {path.name!r}.") from error
     except (ValueError, struct.error) as error:
         raise ModelError(f"{path.name!r} is not a GGUF file of version 2 or 3, or is cut short ({error}).") from error
 

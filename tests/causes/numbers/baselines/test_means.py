@@ -60,14 +60,14 @@ def test_what_was_measured_is_read_again_for_these_weights_and_this_language(mod
 
 
 def test_a_mean_that_nobody_measured_never_runs(model) -> None:
-    with pytest.raises(ValueError, match="has not been measured: attnviz"):
+    with pytest.raises(ValueError, match="has not been measured yet: measure it with attnviz"):
         model.trace("I love fun.", to="fr", interventions=ASKED)
 
 
 def test_a_mean_that_lacks_a_layer_never_runs(model, few) -> None:
     whole = measured_means(model, "fr")
     lacking = replace(whole, values={at: put for at, put in whole.values.items() if at != ("cross", 1)})
-    with pytest.raises(ValueError, match="no mean of layer 1 among those"):
+    with pytest.raises(ValueError, match="no mean was measured for layer 1"):
         model.trace("I love fun.", to="fr", interventions=[attnviz.ablate("cross", to=lacking)])
 
 

@@ -105,7 +105,7 @@ def test_a_prompt_of_another_length_is_aligned_and_what_follows_it_left_alone(mo
             assert torch.equal(own[at], plain.layer_output("decoder", -1)[at])
         elif texts[1].count(text) == texts[0].count(text) == 1:
             assert torch.equal(own[at], theirs[texts[1].index(text)])
-    assert any("have a partner there" in note for note in after.info.notes)
+    assert any("have a partner in the donor" in note for note in after.info.notes)
 
 
 def test_each_text_of_a_batch_has_it_done_to_itself(model) -> None:

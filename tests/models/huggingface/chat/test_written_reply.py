@@ -220,7 +220,7 @@ def test_what_cannot_be_answered_is_one_sentence(asked, sentence, chat):
 
 
 def test_models_that_write_no_reply_say_so(model):
-    with pytest.raises(ValueError, match="writes no reply: that takes a decoder"):
+    with pytest.raises(ValueError, match="cannot write a reply: only a decoder"):
         start_reply(model("bert"), text=TEXT)
     with pytest.raises(TextError, match="has no chat template"):
         start_reply(model("llama"), ASKED)

@@ -142,5 +142,5 @@ def test_an_adapter_alone_is_told_to_be_merged(base, tmp_path):
     of = " to 'Llama-3.2-1B'" if isinstance(base, str) else ""
     assert refusal(folder) == (
         f"'adapter' holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
-        "(merge_and_unload), or hand it to attnviz.load(model, tokenizer) in Python."
+        "(merge_and_unload), or pass it to attnviz.load(model, tokenizer) in Python."
     )

@@ -75,9 +75,7 @@ def test_a_tokenizer_that_transformers_has_in_python_alone_is_named(tmp_path):
     config = transformers.GPT2Config(**DECODERS["gpt2"].sizes, vocab_size=400)
     random_model("GPT2LMHeadModel", config).save_pretrained(folder)
     said = refusal(folder)
-    assert said.startswith(
-        "transformers has CTRLTokenizer in Python alone, which does not say which characters a token"
-    )
+    assert said.startswith("transformers has CTRLTokenizer only in Python, which does not say which characters a token")
     assert "put a tokenizer.json into its folder" in said
     assert "attnviz.from_tensors" in said
 
