@@ -82,6 +82,7 @@ def shows_all(page: Page, url: str) -> None:
 def test_after_a_link_every_page_has_its_sentence_and_its_head_one_step_of_back_each(
     page: Page, settle: Callable
 ) -> None:
+    """Back is pressed faster than a page runs, and ends where it leads to; Forward is pressed page by page."""
     page.goto(LINK)
     settle(page)
     start, visited = entries(page), [page.url]
@@ -89,36 +90,30 @@ def test_after_a_link_every_page_has_its_sentence_and_its_head_one_step_of_back_
     for count, name in enumerate(PAGES[1:], start=1):
         follow_menu(page, settle, name)
         assert entries(page) == start + count, name
-        expect(source(page)).to_have_value("I love you.")
         expect(page.get_by_role("combobox", name="To")).to_have_value("German")
-        expect(page.get_by_test_id("stAlert")).to_have_count(0)
-        assert focus(page)[-2:] == ("2", "3"), name
+        shows_sentence_and_head(page)
         visited.append(page.url)
-    for url in reversed(visited[:-1]):
-        page.go_back()
-        expect(page).to_have_url(url)
-        settle(page)
-        expect(source(page)).to_have_value("I love you.")
-        assert focus(page)[-2:] == ("2", "3"), url
-    assert entries(page) == start + 4
-
-
-def test_back_pressed_faster_than_a_page_runs_ends_where_it_leads_to(page: Page, settle: Callable) -> None:
-    page.goto(LINK)
-    settle(page)
-    first, start = page.url, entries(page)
-    for name in PAGES[1:]:
-        follow_menu(page, settle, name)
     for pause in (150, 300, 20, 0):  # milliseconds: a run has begun, and its page is left again
         page.evaluate("history.back()")
         page.wait_for_timeout(pause)
     expect(page.locator("[data-attnviz-painted]")).to_have_class(re.compile("avz"))
     settle(page)
-    expect(page).to_have_url(first)
+    expect(page).to_have_url(visited[0])
     assert focus(page) == ("decoder_self", "2", "3")
+    for url in visited[1:]:
+        page.go_forward()
+        expect(page).to_have_url(url)
+        settle(page)
+        shows_sentence_and_head(page)
     assert entries(page) == start + 4
     follow_menu(page, settle, "Masks")  # and a choice changes the page as before
     assert focus(page)[-2:] == ("2", "3")
+
+
+def shows_sentence_and_head(page: Page) -> None:
+    expect(source(page)).to_have_value("I love you.")
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    assert focus(page)[-2:] == ("2", "3"), page.url
 
 
 def test_a_parameter_belongs_to_one_page_and_waits_there(page: Page, settle: Callable) -> None:

@@ -4,7 +4,6 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -91,22 +90,28 @@ def shows_the_sentence(page: Page) -> None:
     assert address_params(page)["src"] == SENTENCE
 
 
-def test_what_was_on_its_way_or_typed_when_the_server_died_is_not_lost(come, running) -> None:
-    """Four visitors of one server: what three of them entered is asked again, what the fourth typed is not entered."""
-    sent, sent_twice, entered_late, typing = come(4)
+def test_what_was_on_its_way_typed_or_chosen_when_the_server_died_is_not_lost(come, running, settle) -> None:
+    """Six visitors of one server. What three of them entered is asked again, what the fourth typed is not entered, and
+    the first choice of the others is kept: a head, another page.
+    """
+    acts = (chooses_a_head, goes_to_another_page)
+    sent, sent_twice, entered_late, typing, *choosing = come(4 + len(acts))
     source(entered_late).fill(SENTENCE)
     source(typing).fill("The big")
     running.stop_reading()
     enter(sent)
     enter(sent_twice)
-    lose(running, sent, sent_twice, entered_late, typing)
+    lose(running, sent, sent_twice, entered_late, typing, *choosing)
     enter_without_server(sent_twice)
     enter_without_server(entered_late)
-    find_again(running, sent, sent_twice, entered_late, typing)
+    find_again(running, sent, sent_twice, entered_late, typing, *choosing)
+    for act, page in zip(acts, choosing, strict=True):
+        act(page, settle)
     shows_the_sentence(sent)
     shows_the_sentence(sent_twice)
     shows_the_sentence(entered_late)
     goes_on_typing(typing)
+    goes_back(sent, settle)
 
 
 def goes_on_typing(page: Page) -> None:
@@ -119,47 +124,14 @@ def goes_on_typing(page: Page) -> None:
     expect(page.locator(".strip")).to_contain_text("dog")
 
 
-def test_the_first_act_after_a_restart_is_kept(come, running, settle) -> None:
-    """Each visitor's own: a sentence, one typed over another in the first second, a tab, a head, another page."""
-    acts = (types_a_sentence, types_over_a_sentence, chooses_a_tab, chooses_a_head, goes_to_another_page)
-    pages = come(len(acts))
-    lose(running, *pages)
-    find_again(running, *pages)
-    for act, page in zip(acts, pages, strict=True):
-        act(page, settle)
-
-
-def types_a_sentence(page: Page, settle: Callable) -> None:
+def goes_back(page: Page, settle: Callable) -> None:
+    """Require that a sentence typed after the restart is one step of the history."""
     start = entries(page)
-    type_sentence(page, settle, SENTENCE)
-    expect(source(page)).to_have_value(SENTENCE)
-    expect(page.locator(".strip")).to_contain_text("dog")
-    assert entries(page) == start + 1
-    assert focus(page) == ("cross", "1", "3")
     type_sentence(page, settle, "We love you.")
+    assert entries(page) == start + 1
     page.go_back()
     expect(source(page)).to_have_value(SENTENCE)
-    follow_menu(page, settle, "Masks")
-    expect(source(page)).to_have_value(SENTENCE)
     assert focus(page) == ("cross", "1", "3")
-
-
-def types_over_a_sentence(page: Page, settle: Callable) -> None:
-    enter(page, "We love you.")
-    page.wait_for_timeout(100)
-    enter(page)
-    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("src") == [SENTENCE])
-    settle(page)
-    expect(source(page)).to_have_value(SENTENCE)
-    expect(page.locator(".strip")).to_contain_text("dog")
-
-
-def chooses_a_tab(page: Page, settle: Callable) -> None:
-    page.get_by_role("radio", name="Links").click()
-    expect(page).to_have_url(re.compile("tab=links"))
-    settle(page)
-    expect(page.get_by_role("radio", name="Links")).to_be_checked()
-    assert address_params(page)["src"] == "I love you."
 
 
 def chooses_a_head(page: Page, settle: Callable) -> None:
