@@ -4,6 +4,7 @@ A block that begins with ```` ```python notest ```` shows what cannot be run her
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,12 +42,15 @@ def test_there_are_pages() -> None:
     assert {"README.md", "docs/get-started/notebook.md", "docs/how-to/own-model.md"} <= {*PAGES}
 
 
-def test_it_has_no_type_error(tmp_path: Path) -> None:
+def test_it_has_no_type_error_nor_has_a_users_script_in_strict_mode(tmp_path: Path) -> None:
     for number, page in enumerate(PAGES):
         (tmp_path / f"page_{number}.py").write_text(f"# {page}\n{code_of(page)}", encoding="utf-8")
     told = "# pyright: reportOptionalMemberAccess=false, reportOptionalIterable=false"  # of a translator none is None
     (tmp_path / "api.py").write_text(f"{told}\n{sessions_of('docs/reference/api.md')}", encoding="utf-8")
-    (tmp_path / "pyrightconfig.json").write_text('{"reportUnusedExpression": false}', encoding="utf-8")
+    shutil.copy(ROOT / "tests" / "user" / "script.py", tmp_path)
+    (tmp_path / "pyrightconfig.json").write_text(
+        '{"reportUnusedExpression": false, "strict": ["script.py"]}', encoding="utf-8"
+    )
     pyright = [Path(sys.executable).with_name("pyright"), "--pythonpath", sys.executable, "--project", tmp_path]
     done = subprocess.run([*map(str, pyright)], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout.strip().endswith("0 errors, 0 warnings, 0 informations"), done.stdout

@@ -3,6 +3,9 @@ it.
 
 A conversation gives each of some keys a value, in a sentence each, and asks for one: "The colour is red. The town is
 Rome. What is the colour?" A key has six values, so that nothing but the prompt tells which.
+
+`python -m tests.models.huggingface.chat.lookup_model` trains it and writes its weights, in half precision, into
+lookup.safetensors beside this file: tests read them from there.
 """
 
 from collections.abc import Sequence
@@ -10,6 +13,7 @@ from pathlib import Path
 from random import Random
 
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -30,6 +34,7 @@ VALUES = {
 _SPECIAL = ("<pad>", "<unk>", "<|im_start|>", "<|im_end|>")
 _WORDS = ("user", "assistant", "The", "What", "is", "the", ".", "?")
 _STEPS, _BATCH, _QUESTIONS = 600, 16, 6
+_WEIGHTS = Path(__file__).with_name("lookup.safetensors")
 TEMPLATE = (
     "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>\n' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
@@ -47,9 +52,11 @@ def question(key: str) -> str:
 
 
 def save(folder: Path) -> Path:
-    """Train the model and write it as a checkpoint of transformers, with its tokenizer and chat template."""
+    """Write the trained model as a checkpoint of transformers, with its tokenizer and chat template."""
     tokenizer = make_tokenizer()
-    train(tokenizer).save_pretrained(folder)
+    model = LlamaForCausalLM(_config(tokenizer))
+    model.load_state_dict(load_file(_WEIGHTS))
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
@@ -122,3 +129,7 @@ def prompt(asked: str) -> tuple[Sequence[str], str, str]:
     """Return twelve sentences, the question for a key, and its answer."""
     said = {key: values[at % len(values)] for at, (key, values) in enumerate(VALUES.items())}
     return [sentence(*pair) for pair in said.items()], question(asked), said[asked]
+
+
+if __name__ == "__main__":
+    save_file({name: weights.half() for name, weights in train(make_tokenizer()).state_dict().items()}, _WEIGHTS)

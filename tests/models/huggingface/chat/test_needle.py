@@ -14,7 +14,7 @@ from tests.models.huggingface.chat.lookup_model import VALUES
 
 @pytest.fixture(scope="module")
 def lookup(tmp_path_factory):
-    """Train the look-up model once, and open it as a visitor would."""
+    """Open the look-up model as a visitor would."""
     folder = lookup_model.save(tmp_path_factory.mktemp("lookup") / "lookup")
     return load(folder, device=torch.device("cpu"), dtype=torch.float32)
 
