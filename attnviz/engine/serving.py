@@ -1,6 +1,6 @@
-"""The engine without Ray: its settings, its one ASGI application, and the start of it under uvicorn.
+"""The engine without Ray: its settings, its ASGI application in one process, and its start under uvicorn.
 
-With Ray it is `cluster.py`.
+`cluster.py` starts the engine with Ray.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Read an image that somebody hands over, as red, green and blue pixels of one byte each."""
+"""Read an untrusted image as RGB pixels of one byte per channel."""
 
 import io
 import warnings
@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.guards import plain_file
 
-MOST_PIXELS = 40_000_000  # an image of a phone has 12 to 50 million; this takes 120 MB of memory
+MOST_PIXELS = 40_000_000  # takes 120 MB of memory; a phone's photo has 12 to 50 million
 MOST_BYTES = 50_000_000
 LONGEST_SIDES = 100  # times the shorter side: a processor enlarges the shorter side, and the longer one with it
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
@@ -23,17 +23,17 @@ class ImageError(ValueError):
 
 
 class ReadImage(NamedTuple):
-    """Pixels `(height, width, 3)` of one byte each, and notes on what reading the image changed."""
+    """Pixels `(height, width, 3)` of one byte per channel, and notes on what reading the image changed."""
 
     pixels: np.ndarray
     notes: tuple[str, ...] = ()
 
 
 def read_image(source: Any) -> ReadImage:
-    """Read an image from a path, the bytes of a file, an image of Pillow or an array `(height, width, 3)`.
+    """Read an image from a path, the bytes of a file, a Pillow image or an array `(height, width, 3)`.
 
-    An image from a file is turned as its EXIF data say, and an image of Pillow stays as it is, as in transformers.
-    Raises ImageError with one sentence.
+    An image from a file is rotated according to its EXIF data; a Pillow image is not, as in transformers. Raises
+    ImageError with a message of one sentence.
     """
     from PIL import Image
 
@@ -63,7 +63,7 @@ def _content_of(path: Path) -> tuple[bytes, str]:
 
 
 def _from_file(content: bytes, name: str) -> ReadImage:
-    """Decode the content of an image file, after its size was read from the header."""
+    """Decode the content of an image file, after checking the size in its header."""
     from PIL import Image, ImageOps
 
     try:
@@ -92,7 +92,7 @@ def _from_file(content: bytes, name: str) -> ReadImage:
 
 
 def check_size(width: int, height: int) -> None:
-    """Raise ImageError for an image that is too large, or far longer than wide."""
+    """Raise ImageError for an image without pixels, with too many, or with one side far longer than the other."""
     if width * height > MOST_PIXELS:
         raise ImageError(
             f"The image has {width:,} × {height:,} pixels: attnviz reads images of up to "
@@ -114,7 +114,7 @@ def _within_limits(read: ReadImage) -> ReadImage:
 
 
 def _from_pillow(image: Any) -> ReadImage:
-    """Convert an image of Pillow, whatever its mode."""
+    """Convert a Pillow image of any mode."""
     check_size(*image.size)
     try:
         if image.mode.startswith("I") or image.mode == "F":
@@ -152,7 +152,7 @@ def _from_array(array: np.ndarray) -> ReadImage:
 
 
 def _as_bytes(array: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Convert numbers of any type to bytes; return the note on how."""
+    """Convert an array of any number type to bytes; return it with a note on the conversion."""
     if array.dtype == np.uint8:
         return array, ()
     if array.dtype == bool:
@@ -182,7 +182,7 @@ def _scaled(array: np.ndarray, low: float, high: float) -> tuple[np.ndarray, tup
 
 
 def _laid_on_white(pixels: np.ndarray) -> ReadImage:
-    """Blend pixels with an alpha channel into white, as transformers' processors that convert images do."""
+    """Blend pixels with an alpha channel onto white, as transformers' processors that convert images do."""
     alpha = pixels[..., 3:].astype(np.float64) / 255
     if bool((pixels[..., 3] == 255).all()):
         return ReadImage(np.ascontiguousarray(pixels[..., :3]))

@@ -34,7 +34,7 @@ class Inputs(Enum):
 
     @property
     def is_image(self) -> bool:
-        """Whether it reads an image in place of a text."""
+        """Whether the model reads an image instead of a text."""
         return self is Inputs.IMAGE
 
     @property

@@ -18,8 +18,8 @@ class Token:
     special. `starts_word` is False for a piece that continues the word of the token before it. `segment` is 1 in the
     second sentence of a pair and in what a model wrote after its prompt, otherwise 0. `piece` is the token's entry in
     the vocabulary, or "" if the entry is not known. `is_unknown` marks the entry that the vocabulary uses for all text
-    without a piece, so that the model cannot tell such texts apart. `place` is the image, the row and
-    the column of a patch that the token stands for, each counted from 0.
+    without a piece, so that the model cannot tell such texts apart. `place` is the image, row and column of the token's
+    patch, each counted from 0, or None.
     """
 
     text: str

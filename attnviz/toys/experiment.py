@@ -1,7 +1,6 @@
-"""An experiment: a task, sizes, a seed, and what is left out or broken. Equal experiments give bit-identical
-results.
+"""An experiment: a task, sizes, a seed, and what is left out or broken. Equal experiments give bit-identical results.
 
-An experiment's name, such as `french-without-causal-mask-seed-2`, holds what `Experiment.parts` says, and is read back.
+An experiment has a name, such as `french-without-causal-mask-seed-2`, from which it can be read again.
 """
 
 import json

@@ -14,10 +14,10 @@ CUT = "(cut)"
 
 @dataclass(frozen=True)
 class SeenImage:
-    """An image as the model saw it, after its processor has resized and cropped it.
+    """An image as the model saw it, after its image processor resized and cropped it.
 
-    `pixels` are `height * width * 3` bytes, row by row. Patches of `patch` `(height, width)` pixels lie in `grid`
-    `(rows, columns)` from the upper left corner; pixels beyond the last whole patch belong to none.
+    `pixels` are `height * width * 3` bytes, row by row. Patches of `patch` `(height, width)` pixels form a `grid`
+    `(rows, columns)` from the upper left corner; pixels after the last whole patch belong to no patch.
     """
 
     pixels: bytes
@@ -36,8 +36,8 @@ class Sentence:
     """The texts and tokens of one batch item. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
 
     `first_row` is the target position of the first computed row; it is above 0 if earlier rows are in a cache. `spans`
-    name tokens of a decoder's text, such as the turns of a conversation. `images` are what tokens with
-    a `place` show.
+    name tokens of a decoder's text, such as the turns of a conversation. `images` are the images to which tokens with a
+    `place` belong.
     """
 
     src: tuple[Token, ...] = ()

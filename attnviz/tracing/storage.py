@@ -185,7 +185,7 @@ def _meta(trace: Trace) -> np.ndarray:
 
 
 def _fields(sentence: Sentence) -> dict[str, Any]:
-    """Return a sentence as JSON holds it; its images' pixels are arrays of their own."""
+    """Return a sentence as JSON types, without its images' pixels, which are stored as separate arrays."""
     fields = asdict(replace(sentence, images=()))
     for token in (*fields["src"], *fields["tgt"]):
         if token["place"] is None:  # attnviz 1.0 reads a file whose tokens have no field that it does not know
@@ -242,7 +242,7 @@ def _token(fields: dict[str, Any]) -> Token:
 
 
 def _pixels(arrays: dict[str, np.ndarray], item: int) -> list[np.ndarray]:
-    """Return the pixels of a sentence's images, in order."""
+    """Return the pixels of the images of a sentence, in order."""
     count = sum(key.startswith(f"image.{item}.") for key in arrays)
     return [arrays[f"image.{item}.{number}"] for number in range(count)]
 
@@ -255,7 +255,7 @@ def _seen_image(fields: dict[str, Any], pixels: np.ndarray) -> SeenImage:
 
 
 def sentence_of(fields: dict[str, Any], pixels: Sequence[np.ndarray] = ()) -> Sentence:
-    """Build a sentence from its fields as written by `dataclasses.asdict`, and the pixels of its images."""
+    """Return a sentence from its fields as written by `dataclasses.asdict`, and the pixels of its images."""
     tokens = {side: tuple(map(_token, fields[side])) for side in ("src", "tgt")}
     spans = tuple(Span(**span) for span in fields.get("spans", ()))
     images = tuple(_seen_image(*each) for each in zip(fields.get("images", ()), pixels, strict=True))

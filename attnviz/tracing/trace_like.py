@@ -78,7 +78,10 @@ def require_present(tensor: Tensor | None, name: str) -> Tensor:
 
 
 def _question(sentences: tuple[Sentence, ...]) -> str:
-    """Describe an image or a conversation's last question for a trace's repr; "" for any other text."""
+    """Return a phrase for a trace's repr that describes an image or quotes a conversation's last question.
+
+    Return "" for any other text.
+    """
     sentence = sentences[0] if sentences else Sentence()
     if sentence.images:
         rows, columns = sentence.images[0].grid

@@ -1,6 +1,7 @@
 """Choose the device and the dtype with which a model runs, and handle devices that run out of memory.
 
-Runs of numbers are passed as slices: an index of a list must be copied to the device, which waits for the copy.
+The functions for runs turn consecutive integers into slices: indexing with a list copies the list to the device and
+waits for it, and a slice needs no copy.
 """
 
 import os

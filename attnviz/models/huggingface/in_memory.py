@@ -222,7 +222,7 @@ def _architecture(model: Any) -> Architecture:
 def _image_model(
     model: Any, part: Any, processor: Any, device: torch.device | None, dtype: torch.dtype | None
 ) -> ImageModel:
-    """Wrap a vision model with its image processor, as `from_memory` wraps a model of text."""
+    """Wrap a vision model and its image processor, like `from_memory` wraps a text model."""
     reader = reader_of(processor, type(part).__name__)
     _check_placed(part)
     _check_device(part, moves=device is not None)

@@ -8,10 +8,10 @@ A recording is an npz file, readable with NumPy alone and without pickle.
 | key | what | shape |
 | --- | --- | --- |
 | `format_version` | 1 | `()` |
-| `meta` | JSON in UTF-8: under `translator` the lines with all token fields, what was written, and the vocabulary's size | bytes |
-| `steps` | updates before each moment | `(moments,)` uint32 |
-| `held_out_loss` | on the teacher's prefix, in nats a token | `(moments,)` float32 |
-| `scores.<name>` | such as `chrf.fr`, 0 to 100 | `(moments,)` float32 |
+| `meta` | JSON in UTF-8: under `translator` the lines with all token fields, the translations, and the vocabulary's size | bytes |
+| `steps` | updates before each snapshot | `(moments,)` uint32 |
+| `held_out_loss` | teacher-forced loss, in nats per token | `(moments,)` float32 |
+| `scores.<name>` | scores such as `chrf.fr`, 0 to 100 | `(moments,)` float32 |
 | `changes.<line>.<kind>` | maps in 8 bits, as `attnviz.toys.packing` writes them; lines count from 0 | `(layers, heads, q_len, k_len, moments)` uint8 |
 """  # noqa: E501 - a table
 

@@ -1,7 +1,7 @@
 """Conversations with a checkpoint that has a chat template: the methods behind `trace(messages=…)` and `reply`.
 
-`RecordedModel` runs one recorded pass over sentences whose tokens are known. `Conversation` is what a template makes of
-turns, with the tokens of each turn.
+`RecordedModel` runs one recorded pass over sentences whose tokens are known. `Conversation` is the text that a template
+makes from turns, with the tokens of each turn.
 """
 
 import time

@@ -47,8 +47,9 @@ def size_limit() -> int:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise ModelError unless the folder has a config, weights in safetensors, and a tokenizer or, for a model that
-    reads images, settings of an image processor.
+    """Raise ModelError unless the folder has a config, weights in safetensors, and a tokenizer.
+
+    A model that reads images may have the settings of an image processor instead of a tokenizer.
     """
     name = folder.name
     _check_entries(folder)
@@ -65,15 +66,13 @@ def check_folder(folder: Path) -> None:
 
 
 def check_tokenizer(folder: Path) -> None:
-    """Raise ModelError for a folder without a tokenizer."""
+    """Raise ModelError if the folder has no tokenizer."""
     if not any((folder / file).is_file() for file in TOKENIZERS) and not _reads_bytes(folder):
         raise ModelError(f"There is no tokenizer in {folder.name!r}: its folder needs a tokenizer.json.")
 
 
 def _may_read_images(folder: Path) -> bool:
-    """Check whether a folder is of a model that may read images: its config has a size of patches, or it has settings
-    of an image processor.
-    """
+    """Check whether a folder's model may read images: its config has a patch size, or there is an image processor."""
     said = read_json(folder / CONFIG)
     has_grid = any(key in said for key in ("patch_size", "image_size", "vision_config"))
     return has_grid or any((folder / file).is_file() for file in PROCESSORS)

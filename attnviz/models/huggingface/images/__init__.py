@@ -1,1 +1,1 @@
-"""Models that read images: their processor, the grid of their patches, and how they are opened and verified."""
+"""Vision models: their image processor, the grid of their patches, and how they are opened and verified."""

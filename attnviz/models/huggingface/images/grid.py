@@ -1,7 +1,7 @@
-"""Which token of a vision model stands for which patch of the image: measured on the model, not read from its name.
+"""Find which token of a vision model belongs to which patch of the image, by measuring the model.
 
-One patch after another gets other pixels, and the token whose embedding changes is the token of that patch. A model
-whose tokens do not stand in this order, or have no place at all, is refused with the reason.
+The pixels of one patch after another are changed; the token whose embedding changes belongs to the patch. A model whose
+tokens are not in the order of the patches, or have no place in the image, is refused with the reason.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from attnviz.models.huggingface.images.reader import ImageReader
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import SeenImage
 
-_SAMPLE = (61, 47)  # pixels of the image that a model is tried on: neither square nor whole patches
+_SAMPLE = (61, 47)  # size of the test image: neither square nor a multiple of the patch size
 SHUFFLED = "it drops or shuffles patches at random in each pass, so its weights belong to no place of the image"
 WINDOWS = "each of its maps covers a window of the image or pooled patches, so no map covers the whole image"
 NO_WEIGHTS = (
@@ -28,18 +28,18 @@ OTHER_ORDER = "its tokens are not the patches row by row, so attnviz cannot tell
 
 @dataclass(frozen=True)
 class TokenOrder:
-    """The tokens of an image: names of those before the patches and behind them, and the size of a patch."""
+    """The order of an image's tokens: the names of the tokens before and after the patches, and the size of a patch."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     patch: tuple[int, int]
 
     def count(self, grid: tuple[int, int]) -> int:
-        """Return the number of tokens of an image with a grid of patches."""
+        """Return the number of tokens for an image with a grid of patches `(rows, columns)`."""
         return len(self.before) + grid[0] * grid[1] + len(self.after)
 
     def tokens(self, grid: tuple[int, int]) -> tuple[tuple[Token, ...], str]:
-        """Return the tokens, and the text that they are read from: the names of all patches, row by row."""
+        """Return an image's tokens, and the text to which their offsets refer: the names of all patches, row by row."""
         made, text = [_special(name, 0) for name in self.before], ""
         for row in range(grid[0]):
             for column in range(grid[1]):
@@ -51,7 +51,7 @@ class TokenOrder:
         return tuple(made), text
 
     def seen(self, pixels: np.ndarray) -> SeenImage:
-        """Lay the grid over the pixels that the model reads."""
+        """Return the image that the model sees: its pixels with the grid of patches."""
         height, width = pixels.shape[:2]
         grid = (height // self.patch[0], width // self.patch[1])
         return SeenImage(np.ascontiguousarray(pixels).tobytes(), (height, width), grid, self.patch)
@@ -63,7 +63,10 @@ def _special(name: str, at: int) -> Token:
 
 @torch.inference_mode()
 def measure_order(model: Any, reader: ImageReader, flags: dict[str, bool]) -> TokenOrder:
-    """Find out which token is which patch, with transformers' eager attention set. Raises ModelError."""
+    """Measure which token belongs to which patch. Raises ModelError if the tokens have no such order.
+
+    The model must be set to transformers' eager attention.
+    """
     patch = patch_size(model.config, reader)
     pixels = reader.read(noise(0)).pixels
     grid = (pixels.shape[0] // patch[0], pixels.shape[1] // patch[1])
@@ -85,18 +88,18 @@ def measure_order(model: Any, reader: ImageReader, flags: dict[str, bool]) -> To
 
 
 def tokens_read(embedded: Tensor, fields: dict[str, Tensor]) -> int:
-    """Count the tokens of an image, without those that only pad to a fixed number."""
+    """Return the number of tokens of an image, without tokens that only pad to a fixed number."""
     mask = fields.get("pixel_attention_mask")
     return embedded.shape[1] if mask is None else int(mask[0].sum())
 
 
 def noise(seed: int) -> np.ndarray:
-    """Make an image of noise to try a model on."""
+    """Return a test image of random pixels."""
     return np.random.default_rng(seed).integers(0, 256, (*_SAMPLE, 3), dtype=np.uint8)
 
 
 def patch_size(config: Any, reader: ImageReader) -> tuple[int, int]:
-    """Return height and width of a patch in pixels. Raises ModelError for a model without one size."""
+    """Return the height and width of a patch in pixels. Raises ModelError for a model without a fixed patch size."""
     said = getattr(config, "patch_size", None) or getattr(reader.processor, "patch_size", None)
     sides: Any = tuple(said) if isinstance(said, list | tuple) else (said, said)
     if len(sides) != 2 or not all(isinstance(side, int) and side > 0 for side in sides):
@@ -105,7 +108,9 @@ def patch_size(config: Any, reader: ImageReader) -> tuple[int, int]:
 
 
 def _cells(grid: tuple[int, int]) -> list[tuple[int, int]]:
-    """Choose patches that tell orders apart: the corners, the neighbours of the first, and one inside."""
+    """Return the patches to test, which distinguish token orders: the corners, the first one's neighbours, and one
+    inside.
+    """
     rows, columns = grid
     tried = [
         (0, 0),
@@ -120,7 +125,7 @@ def _cells(grid: tuple[int, int]) -> list[tuple[int, int]]:
 
 
 def _embeddings(model: Any, fields: dict[str, Tensor], flags: dict[str, bool]) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """Return the embeddings `(1, tokens, d_model)` of an image, and its attention weights."""
+    """Return the embeddings `(1, tokens, d_model)` of an image, and the attention weights of each layer."""
     where = next(model.parameters())
     moved = {
         name: one.to(where.device, where.dtype if one.is_floating_point() else None) for name, one in fields.items()
@@ -150,7 +155,10 @@ def _require_whole_maps(model: Any, embedded: Tensor, weights: tuple[Tensor, ...
 
 
 def _changed(model: Any, reader: ImageReader, one: tuple, known: tuple[Tensor, dict[str, bool]]) -> int:
-    """Return the only token whose embedding changes with the pixels of one patch. Raises ModelError for several."""
+    """Return the only token whose embedding changes with the pixels of one patch.
+
+    Raises ModelError if none or several change.
+    """
     (pixels, patch, (row, column)), (base, flags) = one, known
     other = pixels.copy()
     area = other[row * patch[0] : (row + 1) * patch[0], column * patch[1] : (column + 1) * patch[1]]
@@ -163,7 +171,7 @@ def _changed(model: Any, reader: ImageReader, one: tuple, known: tuple[Tensor, d
 
 
 def _names(config: Any, front: int, behind: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Name the tokens before and behind the patches by what the config says of them."""
+    """Return names for the tokens before and after the patches, according to the config."""
     registers = min(int(getattr(config, "num_register_tokens", 0) or 0), max(0, front - 1))
     classes = ["[CLS]"] * (front > 0)
     more = front - len(classes) - registers

@@ -1,4 +1,6 @@
-"""A vision model of transformers as a model like any other: an image in, a trace out whose tokens have a place."""
+"""A transformers vision model with the methods of any other model: it traces an image, whose tokens have a
+place in it.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +34,7 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
-MOST_PATCHES = 4_096  # of 16 heads in one layer, all scores take a gigabyte
+MOST_PATCHES = 4_096  # then all scores of one layer with 16 heads take a gigabyte
 _NO_TEXT = (
     "{name} reads an image and no text: give the path of an image, an image of Pillow, or an array (height, width, 3)."
 )
@@ -40,19 +42,20 @@ _WRITES_NONE = "{name} reads images and writes no text, so it has no decoding to
 
 
 class ImageRules:
-    """Rules for a model that writes nothing: no id ends a text, none is forbidden."""
+    """Generation rules of a model that writes nothing: no id ends a text, and none is forbidden."""
 
     ends: frozenset[int] = frozenset()
 
     def forbid(self, logits: Tensor) -> Tensor:
-        """Return the logits as they are."""
+        """Return the logits unchanged."""
         return logits
 
 
 @reads_arguments
 class ImageModel(NetworkModel, WithoutChat):
-    """A vision model whose attention equals transformers' eager attention, and its image processor. Every method is
-    safe to call from many threads at once.
+    """A vision model whose attention equals transformers' eager attention, with its image processor.
+
+    All methods are thread-safe.
     """
 
     writes = False
@@ -67,12 +70,12 @@ class ImageModel(NetworkModel, WithoutChat):
 
     @property
     def inputs(self) -> Inputs:
-        """Its input: an image."""
+        """The model's input field: an image."""
         return Inputs.IMAGE
 
     @property
     def vocabulary(self) -> Any:
-        """The rules of a model that writes nothing."""
+        """The generation rules of a model that writes nothing."""
         return ImageRules()
 
     def trace(
@@ -80,11 +83,11 @@ class ImageModel(NetworkModel, WithoutChat):
     ) -> Trace:
         """Run the model on an image and record every site.
 
-        `image` is a path, an image of Pillow, or an array `(height, width, 3)`. The trace's tokens are the patches,
-        each with its `place` (image, row, column), and special tokens such as [CLS]. `trace.sentences[0].images` holds
-        the pixels after the model's own processor, and `trace.info.notes` say what it cut. `hidden=False` leaves out
-        the inputs of sites and the outputs of layers. Raises ImageError for an image that cannot be read, and
-        ValueError for an impossible intervention.
+        `image` is a path, a Pillow image, or an array `(height, width, 3)`. The trace's tokens are the patches, each
+        with its `place` (image, row, column), and special tokens such as [CLS]. `trace.sentences[0].images` holds the
+        pixels after the model's own image processor, and `trace.info.notes` say what the processor cut off.
+        `hidden=False` leaves out the inputs of sites and the outputs of layers. Raises ImageError for an image that
+        cannot be read, and ValueError for an intervention that is not possible.
         """
         if asked := [name for name, value in more.items() if value not in (None, "", (), [])]:
             raise ValueError(f"{self.name} takes an image alone, without {', '.join(asked)}.")
@@ -98,7 +101,9 @@ class ImageModel(NetworkModel, WithoutChat):
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """Run one recorded pass over the image of `trace`; the probe acts first, then the trace's interventions."""
+        """Run and record one pass over the image of `trace`, with the probe and then the trace's interventions
+        applied.
+        """
         if not trace.sentences[0].images:
             raise ValueError(_NO_TEXT.format(name=self.name))
         pixels = trace.sentences[0].images[0].array
@@ -107,35 +112,35 @@ class ImageModel(NetworkModel, WithoutChat):
         return replace(made, info=trace.info)
 
     def stepwise(self, *given: Any, **how: Any) -> Iterator[Step]:
-        """Raise ValueError: the model writes no text."""
+        """Raise ValueError, because the model writes no text."""
         raise ValueError(_WRITES_NONE.format(name=self.name))
 
     def generator(self, trace: Trace, probe: Probe | None = None, **how: Any) -> TextGenerator:
-        """Raise ValueError: the model writes no text."""
+        """Raise ValueError, because the model writes no text."""
         raise ValueError(_WRITES_NONE.format(name=self.name))
 
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> NoReturn:
-        """Raise ValueError: the model has no output over a vocabulary."""
+        """Raise ValueError, because the model has no output over a vocabulary."""
         raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")
 
     def decode_ids(self, ids: Sequence[int]) -> NoReturn:
-        """Raise ValueError: the model has no vocabulary."""
+        """Raise ValueError, because the model has no vocabulary."""
         raise ValueError(_WRITES_NONE.format(name=self.name))
 
     def encode_target(self, text: str, *, to: str = "") -> NoReturn:
-        """Raise ValueError: the model reads no text."""
+        """Raise ValueError, because the model reads no text."""
         raise ValueError(_NO_TEXT.format(name=self.name))
 
     def padding(self, at: int = 0) -> Token:
-        """Make a token that stands for nothing; images of a trace are never padded."""
+        """Return an empty special token; images in a trace are never padded."""
         return Token("", -1, at, at, is_special=True)
 
     def is_pad(self, token: Token) -> bool:
-        """Return False: a trace leaves out what only pads."""
+        """Return False, because a trace contains no padding of images."""
         return False
 
     def flags_for(self, fields: dict[str, Tensor]) -> dict[str, bool]:
-        """Return what transformers asks for besides the pixels of an image of this size."""
+        """Return the additional arguments that transformers needs for an image of this size."""
         return flags_of(self.torch_module, fields)
 
     @torch.inference_mode()
@@ -146,7 +151,7 @@ class ImageModel(NetworkModel, WithoutChat):
         self, prepared: PreparedImage, request: PassRequest, interventions: Sequence[Intervention],
         first: Probe | None = None,
     ) -> Trace:  # fmt: skip
-        """Run one recorded pass; `first` acts, then the interventions."""
+        """Run and record one pass, with the probe `first` and then the interventions applied."""
         sentence = self._label(prepared.pixels)
         changes = CheckedInterventions.check(interventions, self.shapes, self.model_id if interventions else "")
         resolved, recorder = changes.resolve([sentence]), request.probe
@@ -174,7 +179,7 @@ class ImageModel(NetworkModel, WithoutChat):
         )  # fmt: skip
 
     def _label(self, pixels: np.ndarray) -> Sentence:
-        """Return the tokens of an image. Raises ImageError for one with too many patches."""
+        """Return a sentence with the tokens of an image. Raises ImageError for an image with too many patches."""
         image = self.order.seen(pixels)
         if image.grid[0] * image.grid[1] > MOST_PATCHES or min(image.grid) < 1:
             raise ImageError(
@@ -196,13 +201,15 @@ class ImageModel(NetworkModel, WithoutChat):
 
 
 def fields_count(fields: dict[str, Tensor], tokens: int) -> int:
-    """Return the number of tokens that the model computes, those that only pad included."""
+    """Return the number of tokens that the model computes, including tokens that only pad."""
     mask = fields.get("pixel_attention_mask")
     return tokens if mask is None else mask.shape[1]
 
 
 def flags_of(model: Any, fields: dict[str, Tensor]) -> dict[str, bool]:
-    """Ask for interpolated positions where an image has another size than the model's own; leave it out elsewhere."""
+    """Return the argument that asks for interpolated positions, if an image has a different size than the
+    model's own.
+    """
     said, values = getattr(model.config, "image_size", None), fields["pixel_values"]
     own = tuple(said) if isinstance(said, list | tuple) else (said, said)
     if "interpolate_pos_encoding" not in parity.parameters_of(model) or tuple(values.shape[-2:]) == own:
@@ -211,7 +218,7 @@ def flags_of(model: Any, fields: dict[str, Tensor]) -> dict[str, bool]:
 
 
 def refuse_text(name: str) -> ModelError:
-    """Return the refusal of a tokenizer for a model that reads images."""
+    """Return the error for a tokenizer that was given with a model that reads images."""
     return ModelError(
         f"{name} reads images and not text: give its image processor, attnviz.load(model, processor), which "
         "transformers.AutoImageProcessor.from_pretrained reads."

@@ -1,4 +1,4 @@
-"""Open a vision model: choose its class, read its image processor, and compare attnviz's pass with transformers'."""
+"""Open a vision model: choose its class, load its image processor, and compare attnviz's pass with transformers'."""
 
 import functools
 from pathlib import Path
@@ -18,14 +18,14 @@ from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.network import Network, PixelBatch
 from attnviz.models.huggingface.verification import watch_network
 
-# Models of an image and a text side by side, whose vision tower is a model of its own.
+# Models of image and text whose vision tower is a separate model.
 _TOWERS = ("clip", "siglip", "siglip2", "metaclip_2")
 _CONFIG = "preprocessor_config.json"
 _NEEDS = "attnviz.load(model, processor) takes the image processor of a vision model: {what}."
 
 
 def vision_config(config: Any) -> Any:
-    """Return the config of the vision model that attnviz shows of a checkpoint; None for a model that reads text."""
+    """Return the config of the vision model in a checkpoint, or None for a model that reads text."""
     if config.model_type in _TOWERS:
         return config.vision_config
     sort = type(config)
@@ -37,7 +37,7 @@ def vision_config(config: Any) -> Any:
 
 
 def vision_class(config: Any) -> Any:
-    """Return the class of a vision config's bare model. Raises ModelError where transformers has none."""
+    """Return the class without a head for a vision config. Raises ModelError if transformers has none."""
     if type(config) not in modeling_auto.MODEL_MAPPING:
         raise ModelError(f"transformers has no model without a head for {config.model_type!r}.")
     found = modeling_auto.MODEL_MAPPING[type(config)]
@@ -45,7 +45,7 @@ def vision_class(config: Any) -> Any:
 
 
 def is_vision_model(model: Any) -> bool:
-    """Check whether a model in memory reads images and no text; a model of both with a vision tower counts too."""
+    """Check whether a model in memory reads only images, or has a vision tower like CLIP."""
     config: Any = getattr(model, "config", None)
     if getattr(config, "model_type", None) is None or not hasattr(model, "main_input_name"):
         return False
@@ -55,7 +55,7 @@ def is_vision_model(model: Any) -> bool:
 
 
 def _reads_images(model: Any, config: Any) -> bool:
-    """Check whether a model, or its class, reads images alone and has no decoder."""
+    """Check whether a model or its class reads only images and has no decoder."""
     if getattr(model, "main_input_name", "") != "pixel_values" or getattr(config, "is_encoder_decoder", False):
         return False
     return "input_ids" not in parity.parameters_of(model)
@@ -67,23 +67,28 @@ def vision_tower(model: Any) -> Any:
 
 
 def bare_vision_model(model: Any) -> Any:
-    """Return the model inside a head, such as a classifier; DINOv3's model without a head has no embeddings inside."""
+    """Return a vision model without its head, such as a classifier's.
+
+    The headless class of DINOv3 is returned as it is, because the module inside it has no embeddings.
+    """
     is_bare = type(model.config) in modeling_auto.MODEL_MAPPING and isinstance(model, vision_class(model.config))
     return model if is_bare else model.base_model
 
 
 def is_image_processor(given: Any) -> bool:
-    """Check whether something prepares images: an image processor, or a processor of transformers that holds one."""
+    """Check whether an object is an image processor, or a transformers processor that contains one."""
     return hasattr(image_processor(given), "preprocess")
 
 
 def image_processor(given: Any) -> Any:
-    """Return the image processor in a processor of transformers, such as CLIPProcessor; any other object as it is."""
+    """Return the image processor in a transformers processor, such as CLIPProcessor; return any other object
+    unchanged.
+    """
     return getattr(given, "image_processor", given)
 
 
 def read_processor(folder: Path) -> ImageReader:
-    """Read the image processor of a folder. Raises ModelError with one sentence."""
+    """Load the image processor of a folder. Raises ModelError with a message of one sentence."""
     from transformers import AutoImageProcessor
 
     if not (folder / _CONFIG).is_file() and not (folder / "processor_config.json").is_file():
@@ -104,7 +109,7 @@ def read_processor(folder: Path) -> ImageReader:
 
 
 def reader_of(given: Any, name: str) -> ImageReader:
-    """Return the reader of a processor that was handed over with a vision model. Raises ModelError."""
+    """Return the reader for a processor that the user gave with a vision model. Raises ModelError for anything else."""
     if given is None:
         raise ModelError(
             f"{name} reads images and needs its image processor: attnviz.load(model, processor), which "
@@ -116,10 +121,10 @@ def reader_of(given: Any, name: str) -> ImageReader:
 
 
 def verified_image_model(model: Any, reader: ImageReader, *, given: GivenModel, is_known: bool = False) -> ImageModel:
-    """Wrap a vision model as attnviz shows it. Raises ModelError for one that attnviz does not reproduce, and for one
-    whose weights belong to no patch.
+    """Return a vision model as attnviz shows it, after comparing its pass with transformers'.
 
-    `given` is what the user handed over, `is_known` skips the comparisons for a model that passed them already.
+    `given` is the model as the user gave it; `is_known` skips the comparisons for a model that already passed them.
+    Raises ModelError for a model that attnviz does not reproduce, or whose weights belong to no patch.
     """
     patches.keep_apart(model)
     patches.set_attention(model, "eager")
@@ -137,7 +142,7 @@ def verified_image_model(model: Any, reader: ImageReader, *, given: GivenModel, 
 
 
 def _sample(model: Any, reader: ImageReader, flags: dict[str, bool], tokens: int) -> PixelBatch:
-    """Make a batch of two images of noise."""
+    """Return a batch of two images of random pixels."""
     both = [reader.read(noise(seed)).fields for seed in (0, 1)]
     pixels = {name: torch.cat([fields[name] for fields in both]) for name in both[0]}
     where = next(model.parameters())
@@ -145,7 +150,7 @@ def _sample(model: Any, reader: ImageReader, flags: dict[str, bool], tokens: int
 
 
 def _network(model: Any, sample: PixelBatch, expected: parity.Eager, *, is_known: bool) -> tuple[Network, Tensor]:
-    """Replace the model's attention, or watch it where it cannot be replaced, and compare the passes."""
+    """Replace the model's attention, or watch it if it cannot be replaced, and compare the passes."""
     try:
         network = parity.install_attention(model, sample)
         return network, expected.output if is_known else parity.assert_equal(network, expected, sample)

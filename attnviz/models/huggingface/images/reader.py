@@ -1,4 +1,4 @@
-"""Read an image with a checkpoint's own image processor, and keep the pixels that the processor hands to the model."""
+"""Prepare an image with a checkpoint's own image processor, and recover the pixels that the model gets."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +10,7 @@ from torch import Tensor
 from attnviz.guards.images import read_image
 from attnviz.models.huggingface.errors import ModelError, reason
 
-_CLOSE = 1e-3  # of a normalised pixel; one step of a byte is 0.008 or more
+_CLOSE = 1e-3  # tolerance for a normalised pixel; one step of a byte is 0.008 or more
 _UNTOUCHED = {"do_resize": False, "do_center_crop": False}
 _FIELDS = ("pixel_values", "pixel_attention_mask", "spatial_shapes")
 _RESAMPLING = {0: "nearest", 1: "Lanczos", 2: "bilinear", 3: "bicubic", 4: "box", 5: "Hamming"}
@@ -18,8 +18,10 @@ _RESAMPLING = {0: "nearest", 1: "Lanczos", 2: "bilinear", 3: "bicubic", 4: "box"
 
 @dataclass(frozen=True, eq=False)
 class PreparedImage:
-    """An image as the model reads it: the arguments of the model's call, the pixels `(height, width, 3)` that these
-    arguments were made from, and notes on what was changed.
+    """An image prepared for a model.
+
+    `fields` are the arguments for calling the model, `pixels` `(height, width, 3)` the resized and cropped image from
+    which they were made, and `notes` say what was changed.
     """
 
     fields: dict[str, Tensor]
@@ -28,25 +30,29 @@ class PreparedImage:
 
 
 class ImageReader:
-    """An image processor of transformers. Every method is safe to call from many threads at once."""
+    """A transformers image processor. All methods are thread-safe."""
 
     def __init__(self, processor: Any) -> None:
         self.processor = processor
 
     @property
     def name(self) -> str:
-        """The processor's class and the library that resizes, which decides over the last bits of each pixel."""
+        """The processor's class, and the library that resizes images, because libraries differ in the last bits of each
+        pixel.
+        """
         backend = getattr(self.processor, "backend", "") or "transformers"
         return f"{type(self.processor).__name__} ({backend})"
 
     @property
     def identity(self) -> str:
-        """A text that differs between processors that prepare an image differently."""
+        """A text that is different for processors that prepare images differently."""
         return repr(sorted(self.processor.to_dict().items()))
 
     def read(self, source: Any) -> PreparedImage:
-        """Prepare an image for the model. Raises ImageError for one that cannot be read, and ModelError for a processor
-        that does more than resize, crop, scale and normalise.
+        """Prepare an image for the model.
+
+        Raises ImageError for an image that cannot be read, and ModelError for a processor that does more than resize,
+        crop, scale and normalise.
         """
         from PIL import Image
 
@@ -62,7 +68,7 @@ class ImageReader:
         return PreparedImage(again, pixels, (*given.notes, self._describe_change(given.pixels.shape, pixels.shape)))
 
     def fields_of(self, pixels: np.ndarray) -> dict[str, Tensor]:
-        """Return the arguments of the model's call for pixels that were resized and cropped already."""
+        """Return the arguments for calling the model with pixels that are already resized and cropped."""
         from PIL import Image
 
         return self._run(Image.fromarray(pixels), **_UNTOUCHED)
@@ -81,7 +87,7 @@ class ImageReader:
         return {name: tensor if tensor.dtype is torch.long else tensor.float() for name, tensor in found.items()}
 
     def _pixels_of(self, fields: dict[str, Tensor]) -> np.ndarray:
-        """Recover the bytes that the processor normalised, `(height, width, 3)`."""
+        """Recover the pixels `(height, width, 3)` as bytes from the processor's normalised values."""
         values = fields["pixel_values"][0].numpy().astype(np.float64)
         if "spatial_shapes" in fields:
             values = _join_patches(values, *fields["spatial_shapes"][0].tolist())
@@ -97,7 +103,7 @@ class ImageReader:
         return np.clip(np.rint(values), 0, 255).astype(np.uint8)
 
     def _describe_change(self, given: tuple[int, ...], seen: tuple[int, ...]) -> str:
-        """Write the note on what became of the image's size."""
+        """Return the note on how the processor changed the image's size."""
         (height, width), (rows, columns) = given[:2], seen[:2]
         by = f" by {self.name}"
         if (height, width) == (rows, columns):
@@ -114,7 +120,7 @@ class ImageReader:
         return f"The image of {width} × {height} pixels {first}cut to the middle {columns} × {rows}{by}: {cut}."
 
     def _resized(self, height: int, width: int) -> tuple[int, int] | None:
-        """Return the size after resizing and before cropping; None where the processor finds it in another way."""
+        """Return the size after resizing and before cropping; None if the processor computes it in an unknown way."""
         if not getattr(self.processor, "do_resize", False):
             return height, width
         size = getattr(self.processor, "size", None)
@@ -142,7 +148,9 @@ def _agree(one: Tensor, other: Tensor | None) -> bool:
 
 
 def _join_patches(patches: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """Put flattened patches of a NaFlex processor together to `(height, width, 3)`; padding behind them is left out."""
+    """Join the flattened patches of a NaFlex processor to an image `(height, width, 3)`, without the padding after
+    them.
+    """
     side = round((patches.shape[1] / 3) ** 0.5)
     whole = patches[: rows * columns].reshape(rows, columns, side, side, 3)
     return whole.transpose(0, 2, 1, 3, 4).reshape(rows * side, columns * side, 3)

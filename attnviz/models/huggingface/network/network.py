@@ -62,15 +62,17 @@ class Batch:
 
     @property
     def arguments(self) -> dict[str, Tensor]:
-        """The arguments of a call to a transformers model, as its user would pass them."""
+        """The arguments with which a user would call a transformers model."""
         segments = {} if self.segments is None else {"token_type_ids": self.segments}
         return {"input_ids": self.ids, "attention_mask": self.mask, **segments}
 
 
 @dataclass(frozen=True)
 class PixelBatch(Batch):
-    """Images, all cut into equally many tokens: `ids` count the tokens, and `pixels` are the processor's output by the
-    names of the model's arguments, `flags` are further arguments.
+    """A batch of images with equally many tokens each.
+
+    `ids` number the tokens, `pixels` are the image processor's outputs by the names of the model's arguments, and
+    `flags` are further arguments.
     """
 
     pixels: Mapping[str, Tensor] = field(default_factory=dict)
@@ -78,19 +80,19 @@ class PixelBatch(Batch):
 
     @classmethod
     def of_tokens(cls, count: int, pixels: Mapping[str, Tensor], flags: Mapping[str, bool]) -> "PixelBatch":
-        """Make the batch of images that the model reads as so many tokens each."""
+        """Return a batch of images, each of which the model turns into `count` tokens."""
         first = next(iter(pixels.values()))
         ids = torch.arange(count, device=first.device).expand(len(first), -1)
         mask = pixels.get("pixel_attention_mask", torch.ones_like(ids))
         return cls(ids, mask, pixels=pixels, flags=flags)
 
     def cut(self, length: int) -> "PixelBatch":
-        """Return the first image, whole: an image has no first tokens."""
+        """Return the whole first image, because an image cannot be cut to its first tokens."""
         first = {name: tensor[:1] for name, tensor in self.pixels.items()}
         return PixelBatch(self.ids[:1], self.mask[:1], pixels=first, flags=self.flags)
 
     def to(self, device: torch.device, dtype: torch.dtype | None = None) -> "PixelBatch":
-        """Move the batch to a device, and its fractions to a dtype."""
+        """Move the batch to a device, and its floating-point tensors to a dtype."""
         moved = {
             name: tensor.to(device, dtype if tensor.is_floating_point() else None)
             for name, tensor in self.pixels.items()
@@ -99,7 +101,7 @@ class PixelBatch(Batch):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments of a call to a model of images."""
+        """The arguments for calling a vision model."""
         return {**self.pixels, **self.flags}
 
 
