@@ -43,7 +43,7 @@ class Batcher(Generic[Item, Made]):
         else:
             self._waiting[key] = [(item, future)]
             task = asyncio.create_task(self._drain(key))
-            self._tasks.add(task)  # or it might be collected while it runs
+            self._tasks.add(task)  # a reference, so that the task is not garbage-collected
             task.add_done_callback(self._tasks.discard)
         return await future
 
@@ -56,7 +56,7 @@ class Batcher(Generic[Item, Made]):
             except Exception as error:
                 made = [error] * len(now)
             for (_, future), one in zip(now, made, strict=True):
-                if future.done():  # the caller has gone
+                if future.done():  # the caller has cancelled
                     continue
                 if isinstance(one, Exception):
                     future.set_exception(one)

@@ -111,7 +111,8 @@ def _replica(settings: EngineSettings) -> Any:
     )
     return serve.deployment(
         name="model",
-        max_ongoing_requests=2 * limits.waiting,  # 5 unless set, which would cap batches; the service refuses before
+        max_ongoing_requests=2
+        * limits.waiting,  # Ray's default of 5 would limit batches; the service refuses requests earlier
         max_queued_requests=settings.waiting,
         health_check_period_s=1,
         health_check_timeout_s=10,

@@ -37,7 +37,7 @@ class Message:
         """
         file = io.BytesIO()
         try:
-            said = json.dumps(dict(self.meta), default=index)  # NumPy's whole numbers as Python's
+            said = json.dumps(dict(self.meta), default=index)  # converts NumPy integers
         except TypeError as error:
             raise ValueError(f"Only texts, numbers and interventions go to the engine: {first_line(error)}.") from error
         meta = np.frombuffer(said.encode(), dtype=np.uint8)

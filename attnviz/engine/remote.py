@@ -36,7 +36,7 @@ _WORDS = 4_096  # cached answers of the operation `words`
 class RemoteModel:
     """A model on an engine. A request that needs the layers themselves, such as a hook, raises CannotTravelError."""
 
-    device, dtype = torch.device("cpu"), torch.float32  # of the results; a trace's info says where the model ran
+    device, dtype = torch.device("cpu"), torch.float32  # those of the results; a trace's info says where the model ran
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self.name = engine, name

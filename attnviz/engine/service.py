@@ -32,7 +32,7 @@ _KEPT_BYTES = 64 << 20  # answers kept for clients that ask again because the fi
 _LONGEST_ID = 100
 _LIMITS = Limits()
 _WARM_UP = ("I love you.", "The old man has lost the keys of a red car.")
-_WARM_RUNS = 3  # of each sentence
+_WARM_RUNS = 3  # for each sentence
 
 
 class ModelService:
@@ -139,7 +139,7 @@ class ModelService:
             raise RefusedError(400, f"The message is not what {job.operation} needs ({error}).") from error
         except RefusedError:
             raise
-        except Exception as error:  # a fault of ours: answered, so that it is not taken for a dead replica
+        except Exception as error:  # a bug: answered, so that it is not mistaken for a dead replica
             log.exception("%s failed", job.operation)
             raise RefusedError(422, f"The engine failed ({type(error).__name__}).", kind="fault") from error
 
@@ -156,7 +156,7 @@ class ModelService:
         found: list[bytes | Exception] = [RefusedError(504, _LATE, kind="late") for _ in jobs]
         going = [at for at, job in enumerate(jobs) if job.is_in_time()]
         made: Sequence[bytes | Exception] | None = None
-        with suppress(Exception):  # which is gone, with all that it holds of the device's memory, before they run again
+        with suppress(Exception):  # drops the error, and the device memory that it holds, before the jobs run again
             made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
         for at, one in zip(going, made or map(self._one, [jobs[at] for at in going]), strict=True):
             found[at] = one

@@ -24,7 +24,7 @@ from attnviz.engine.service import ModelService, require_token
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model
 
-HEALTH = "/-/healthz"  # Ray's own name for it
+HEALTH = "/-/healthz"  # Ray's path for health checks
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _is_loopback(host: str) -> bool:
     """Check whether an address can be reached only from this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # a name, which may be of any
+    except ValueError:  # a host name may be any address
         return False
 
 

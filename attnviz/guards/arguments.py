@@ -101,7 +101,7 @@ def describe(value: object) -> str:
     try:
         if isinstance(value, _WRITTEN_BY_REPR):
             return f"{value!r:.60}"
-    except ValueError:  # Python writes no number of more than some thousand digits
+    except ValueError:  # Python refuses to print integers of several thousand digits
         return "a number of many digits"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
@@ -112,7 +112,7 @@ def _form(annotation: Any, own: Mapping[str, Any]) -> "_Form | None":
     if isinstance(annotation, str):
         try:
             annotation = eval(annotation, dict(own))
-        except NameError:  # imported for type checkers alone
+        except NameError:  # a name that is imported only for type checkers
             return None
     if annotation is Any or annotation in _SIMPLE:
         return _SIMPLE.get(annotation)
@@ -131,7 +131,7 @@ def _generic_form(origin: Any, parts: list["_Form | None"]) -> "_Form | None":
     """Return the form of a union or a list, or None for other generic types."""
     if origin in (Union, UnionType):
         return _either_form(parts)
-    if origin in (Sequence, Iterable, list):  # an Iterable may come one at a time: it is read where it is used
+    if origin in (Sequence, Iterable, list):  # a lazy Iterable is checked where it is used
         return _list_form(parts[0], is_lazy=origin is Iterable)
     return None
 
@@ -181,7 +181,7 @@ def _is_iterable(value: Any) -> bool:
 def _instance(kind: type) -> _Form:
     name = kind.__name__
     says = _KNOWN.get(name, f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
-    if getattr(kind, "_is_protocol", False):  # of the class: a property may have much to compute
+    if getattr(kind, "_is_protocol", False):  # looked up statically, because a property may be expensive
         asked = [each for each in vars(kind) if not each.startswith("_")]
         return _Form(says, _accept_if(lambda value: all(inspect.getattr_static(value, each, _unfit) is not _unfit
                                                  for each in asked)))  # fmt: skip

@@ -67,7 +67,7 @@ def _from_file(content: bytes, name: str) -> ReadImage:
     from PIL import Image, ImageOps
 
     try:
-        with warnings.catch_warnings():  # Pillow warns of large images, which are refused below with a sentence
+        with warnings.catch_warnings():  # Pillow warns about large images, which are refused below
             warnings.simplefilter("ignore")
             image = Image.open(io.BytesIO(content), formats=FORMATS)
             check_size(*image.size)
@@ -124,7 +124,7 @@ def _from_pillow(image: Any) -> ReadImage:
         return ReadImage(np.asarray(image.convert("RGB")))
     except ImageError:
         raise
-    except Exception as error:  # pixels are decoded only now
+    except Exception as error:  # Pillow decodes pixels only here
         raise ImageError("The image is damaged or cut short: it cannot be decoded.") from error
 
 

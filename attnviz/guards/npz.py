@@ -24,7 +24,7 @@ DAMAGED = (zipfile.BadZipFile, EOFError, OSError, zlib.error, RuntimeError, stru
 # parser, to which NumPy passes unusual headers. Deeply nested brackets exhaust the parser's memory, and numbers with
 # very many digits overflow.
 NOT_AN_ARRAY = (ValueError, SyntaxError, TypeError, tokenize.TokenError, MemoryError, OverflowError, RecursionError)
-MOST_MEMBERS = 10_000  # a saved trace of a hundred layers holds some thousand
+MOST_MEMBERS = 10_000  # a saved trace of a hundred layers has a few thousand
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 20
 _POINT = 4  # bytes that NumPy uses for a character
@@ -81,7 +81,7 @@ class Archive:
             raise ValueError(f"it holds more than {most:,} strings, or one of over {longest} characters")
         array = plain_array(self._unpack(member)).ravel()
         points = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(dtype.byteorder))
-        if (points > sys.maxunicode).any():  # which no string of Python can hold
+        if (points > sys.maxunicode).any():  # a Python string cannot hold such a character
             raise ValueError("it holds a character that Unicode does not have")
         return array.tolist()
 
@@ -123,7 +123,7 @@ def plain_array(content: bytes | bytearray) -> np.ndarray:
         raise ValueError("it holds Python objects, or less than it says")
     if dtype.names is not None or dtype.subdtype is not None:
         raise ValueError("it holds records, not numbers or strings")
-    cells = np.frombuffer(content, dtype, count=math.prod(shape), offset=start)  # no second copy
+    cells = np.frombuffer(content, dtype, count=math.prod(shape), offset=start)  # shares memory with `content`
     return np.require(cells.reshape(shape, order="F" if by_column else "C"), requirements="A")
 
 

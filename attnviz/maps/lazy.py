@@ -125,7 +125,7 @@ def maps_overview(
         small[layer].append(thumbnail(clip_weights(maps.attn[0]), side))
         if look is not None:
             look(layer, head or 0, maps, one)
-        del maps, one  # before the next are made: these may be large
+        del maps, one  # free the maps before the next ones are computed, because they may be large
     assert labels is not None  # there is a layer
     said = "; ".join(filter(None, (labels.left_out, trace.attending_layers(kind))))
     together = {"mask": _join_masks(masks), "keyless": _join_masks(keyless) if keyless[0] else None}

@@ -296,7 +296,7 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
     def _label_written(self, source: ReadSource, ids: Sequence[int]) -> tuple[Sentence, tuple[str, ...]]:
         """Return the sentence for a source and the ids written for it, with a note if it was cut."""
         sentence = self.sentence(source, (*(token.id for token in source.begun), *ids))
-        if not source.src:  # a prompt has no end; the last row puts out nothing where nothing was written
+        if not source.src:  # a prompt has no end token; if nothing was written, the last row has no output
             return replace(sentence, cut=not ids), ()
         cut = ids[-1] != self.codec.eos_id
         return replace(sentence, cut=cut), (self.cut_note(len(ids)),) if cut else ()

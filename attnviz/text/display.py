@@ -15,11 +15,11 @@ from attnviz.text.tokens import Token
 SPACE = "\u2423"  # ␣
 PART = "\u22ef"  # ⋯
 LINE_END = "\u21b5"  # ↵
-_MOST_REMEMBERED = 32  # characters, as nearly every piece has
-MAX_MARKS = 4  # on one letter; written languages use up to three, a storm of them covers the lines above and below
+_MOST_REMEMBERED = 32  # length of cached texts; nearly all pieces are shorter
+MAX_MARKS = 4  # on one letter; languages use up to three, and many more would cover the neighbouring lines
 _JOINER, _STYLES = "\u200d", frozenset("\ufe0e\ufe0f")
 _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
-# Unseen, although their category says letter, mark or symbol: Unicode's Default_Ignorable_Code_Point, and U+2800.
+# Invisible, although Unicode's category is letter, mark or symbol: Default_Ignorable_Code_Point, and U+2800.
 _UNSEEN_RANGES = (
     *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
     *((0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF)),
@@ -35,7 +35,7 @@ def display(text: str) -> str:
     one `␣`. The result is never empty and can always be encoded as UTF-8.
     """
     if text.isascii() and text.isprintable() and text.strip():
-        return text  # nearly every word
+        return text  # true for nearly every word
     return _name_unseen_cached(text) if len(text) <= _MOST_REMEMBERED else _name_unseen(text)
 
 
@@ -45,7 +45,7 @@ def _name_unseen(text: str) -> str:
     return " ".join(shown) or SPACE
 
 
-_name_unseen_cached = lru_cache(maxsize=8192)(_name_unseen)  # every sentence asks for `▁love` many times
+_name_unseen_cached = lru_cache(maxsize=8192)(_name_unseen)  # the same piece, such as `▁love`, is displayed many times
 
 
 def display_token(token: Token) -> str:
@@ -72,7 +72,7 @@ def _run(characters: list[str], unseen: bool) -> str:
 
 def _must_be_named(text: str) -> Iterator[bool]:
     """Yield for each character whether it is invisible and must be replaced by its code point."""
-    marks = MAX_MARKS  # on the letter before; without a letter no mark is allowed
+    marks = MAX_MARKS  # number of marks on the last letter; before any letter, no mark is allowed
     for index, character in enumerate(text):
         if category(character)[0] == "M":
             unseen = marks >= MAX_MARKS or (_is_unseen(character) and not _styles_emoji(text, index))

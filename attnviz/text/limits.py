@@ -10,7 +10,7 @@ from pathlib import Path
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 512
-MOST_TOKENS = 1_024  # of a checkpoint's text, unless the caller says otherwise: all heads of twelve layers can be drawn
+MOST_TOKENS = 1_024  # default limit for a checkpoint's text; all heads of twelve layers can be drawn
 MAX_TOKENIZER_BYTES = 20_000_000
 _CUT = re.compile(r"only the first [\d,]+ of [\d,]+ (?:tokens|characters|words) were (?:kept|read)", re.IGNORECASE)
 _PACKAGE = str(Path(__file__).parents[1])
@@ -34,7 +34,7 @@ def catch_panics() -> Iterator[None]:
     except Exception:
         raise
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # pyo3 makes this class, and no module exports it
+        if type(error).__name__ != "PanicException":  # pyo3 creates this class at run time, and no module exports it
             raise
         said = (str(error).splitlines() or [""])[0][:150]
         raise TextError(f"The model's tokenizer crashes: its files are damaged ({said}).") from None

@@ -44,7 +44,7 @@ def variant(tokenizer_json: str, *, lowercase: bool, spaced: bool, elision: bool
         content = json.loads(tokenizer_json)
         if content["model"]["type"] != "BPE":
             raise ValueError("not BPE")
-        # Special tokens stay in the vocabulary, but are not looked for in text: a typed "<eos>" is five characters.
+        # Special tokens stay in the vocabulary, but are not searched for in text: a typed "<eos>" is five characters.
         content["added_tokens"] = []
         tokenizer = Tokenizer.from_str(json.dumps(content))
     except Exception as error:  # the library raises bare Exception for a broken file

@@ -173,9 +173,9 @@ class TranslatorTokenizer:
         for place, (id_, piece) in enumerate(zip(encoding.ids, encoding.tokens, strict=True)):
             start, end = _span(text, encoding.offsets, place)
             if tokens and piece.startswith(WORD_START):
-                start = max(start, tokens[-1].end)  # behind an apostrophe the piece claims the apostrophe too
+                start = max(start, tokens[-1].end)  # after an apostrophe, the piece's offsets include the apostrophe
             if piece == WORD_START and text[start:end] != WORD_START:
-                end = start  # the bare start of a word stands for no character, not for the word's first
+                end = start  # a lone WORD_START covers no character, although its offsets cover the word's first
             starts_word = piece.startswith(WORD_START) or not tokens or tokens[-1].text == ""
             tokens.append(self._token(text[start:end], id_, (start, end), starts_word=starts_word))
         return tuple(tokens)
@@ -213,6 +213,6 @@ class TranslatorTokenizer:
 def _span(text: str, offsets: list[tuple[int, int]], place: int) -> tuple[int, int]:
     """Return a piece's span in the text: without the space before it, with any combining characters after it."""
     start, end = offsets[place]
-    start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # it also matches nothing
+    start += len(_SPACE_BEFORE.match(text[start:end])[0])  # type: ignore[index]  # the pattern also matches an empty text
     until = offsets[place + 1][0] if place + 1 < len(offsets) else len(text)
     return start, end + len(_NO_SPACE.match(text[end:until])[0])  # type: ignore[index]

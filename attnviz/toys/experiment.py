@@ -186,7 +186,7 @@ def _display_value(value: object) -> str:
     """Write a value as text, shortened for an error message."""
     try:
         return str(value)[:40]
-    except ValueError:  # Python writes no number of more than some thousand digits
+    except ValueError:  # Python refuses to print integers of several thousand digits
         return "a number of many digits"
 
 

@@ -138,7 +138,7 @@ ToyNetwork = ToyTransformer | DecoderAlone
 def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
     """Return the network of an experiment with the initial weights for its seed."""
     config, habits = experiment.config(vocab_size), Habits.from_experiment(experiment)
-    with torch.device("meta"):  # no draw from the random numbers that all threads share
+    with torch.device("meta"):  # no use of the global random numbers
         network = (DecoderAlone if experiment.toy_task.is_decoder_only else ToyTransformer)(config, habits)
     network.to_empty(device="cpu").embedding.restore_positions("cpu")
     initialise(network, config.d_model, experiment.seed)

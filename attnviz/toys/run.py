@@ -74,7 +74,7 @@ class TrainingRun:
             held_out = held_out_lines(experiment.toy_task, HELD_OUT)
             self.held_out = toy_batch(self.words, held_out, shifted=shifted)
             watched = toy_batch(self.words, watched_lines(experiment.toy_task, WATCHED), shifted=shifted)
-            if "padding-mask" in experiment.without:  # as long as a batch of its training is
+            if "padding-mask" in experiment.without:  # padded to the length of its training batches
                 watched = add_padding(watched, self.held_out.src.shape[1] - watched.src.shape[1])
             self.watched = watched
             looked_at = toy_batch(self.words, held_out[:LOOKED_AT], shifted=shifted)

@@ -53,7 +53,7 @@ class MaskOverride(Probe):
             made = self.mask(self.start + q_len, k_len)[..., self.start :, :]
             self._made[q_len, k_len, device] = made.to(device)
         wanted = add_head_axis(self._made[q_len, k_len, device])
-        assert wanted is not None  # a mask went in
+        assert wanted is not None  # the mask is not None
         wanted = wanted if call.chosen is None else wanted & call.chosen
         if self.head is None:
             return wanted

@@ -167,7 +167,7 @@ class Trace(TraceLike):
         for layer in self._layers(kind):
             tell_listener(Site(kind, layer))
             attn = call_attn(self._one(kind, layer, None, item))[0]
-            made.append(thumbnail(attn, side).cpu())  # layers may be on several devices
+            made.append(thumbnail(attn, side).cpu())  # layers may be on different devices
         return torch.stack(made)
 
     def nbytes(self) -> int:

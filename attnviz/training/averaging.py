@@ -75,7 +75,7 @@ def run(
     """Parse the arguments, call `work`, and print the text that it returns; the exit status is 2 for unusable input."""
     try:
         sys.stdout.write(f"{work(parser.parse_args(arguments))}\n")
-    except (ValueError, OSError, EOFError) as error:  # a gzip file that was cut short ends in EOFError
+    except (ValueError, OSError, EOFError) as error:  # EOFError: a truncated gzip file
         sys.stderr.write(f"{parser.prog.removeprefix('python -m ')}: {error}\n")
         return 2
     return 0

@@ -111,7 +111,7 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
     pairs, dev = language_pairs(task.data, recipe, "train"), language_pairs(task.data, recipe, "dev")
     tables = further_pairs(task.more, recipe)
     if not share.leads:
-        share.wait()  # for the tokenizer
+        share.wait()  # until the leader has written the tokenizer
     codec = _codec(task.state / "tokenizer.json", pairs, recipe)
     if share.leads:
         share.wait()

@@ -72,7 +72,7 @@ class Trainer:
             for batches in zip(*[epoch] * self.share.count, strict=False):
                 if self.step >= self.recipe.steps:
                     return
-                self.batch += self.share.count  # before they are learned: a state saved after that goes on behind them
+                self.batch += self.share.count  # counted first, so that a resumed run continues after these batches
                 yield batches[self.share.rank]
             if not self.batch:
                 raise ValueError(

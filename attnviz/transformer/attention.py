@@ -248,7 +248,7 @@ def attend_visible_keys(call: AttentionCall, mask: Tensor | None) -> Float[Tenso
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=call.scale)
     mask = mask.expand(*mask.shape[:-2], query.shape[2], -1)
     batch, heads, q_len, _ = query.shape
-    out = query.new_empty(batch, q_len, heads, value.shape[-1]).transpose(1, 2)  # laid out as the kernel's own
+    out = query.new_empty(batch, q_len, heads, value.shape[-1]).transpose(1, 2)  # laid out like the kernel's output
     for block, end in enumerate(ends):
         rows = slice(block * _ROWS, (block + 1) * _ROWS)
         out[:, :, rows] = F.scaled_dot_product_attention(

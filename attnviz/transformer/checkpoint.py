@@ -51,7 +51,7 @@ def read_config(folder: Path) -> ModelConfig:
         raise _unreadable_error(folder, CONFIG, error) from error
     except KeyError as error:
         raise CheckpointError(f"{CONFIG} in {folder.name!r} is not an attnviz config: it has no {error}.") from error
-    except (ValueError, TypeError, RecursionError) as error:  # a ValueError is also what JSON and UTF-8 raise
+    except (ValueError, TypeError, RecursionError) as error:  # ValueError includes errors in JSON and UTF-8
         raise CheckpointError(f"{CONFIG} in {folder.name!r} is not an attnviz config ({error}).") from error
     if version != FORMAT_VERSION:
         raise CheckpointError(f"{CONFIG} has format_version {version!r}; this attnviz reads {FORMAT_VERSION}.")
@@ -128,7 +128,7 @@ def _no_weights(folder: Path) -> str:
 
 def _empty_model(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transformer:
     """Return a model without storage, after checking that tensors with these names and shapes fit it."""
-    if config.n_layers > len(found):  # or a config of a billion layers would be built, layer by layer
+    if config.n_layers > len(found):  # otherwise a config of a billion layers would be built
         raise CheckpointError(f"{CONFIG} asks for {config.n_layers} layers; {WEIGHTS} holds only {len(found)} tensors.")
     try:
         with torch.device("meta"):
@@ -152,5 +152,5 @@ def _check_shapes(model: Transformer, found: dict[str, tuple[int, ...]]) -> None
 
 def weights_id(folder: Path) -> str:
     """Return twelve hexadecimal digits of the weights' hash."""
-    with plain_file.open_file(folder / WEIGHTS) as file:  # a piece at a time
+    with plain_file.open_file(folder / WEIGHTS) as file:  # hashes piece by piece
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]

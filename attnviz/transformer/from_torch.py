@@ -24,7 +24,7 @@ def from_torch(theirs: nn.Transformer, *, vocab_size: int) -> Transformer:
     """
     weights = theirs.state_dict()
     config = _config(theirs, weights, vocab_size)
-    with torch.device("meta"):  # no storage, and no draw from the random numbers that all threads share
+    with torch.device("meta"):  # no storage, and no use of the global random numbers
         model = Transformer(config)
     renamed = {"embedding.weight": torch.zeros(vocab_size, config.d_model)}
     for stack in ("encoder", "decoder"):
@@ -39,7 +39,7 @@ def from_torch(theirs: nn.Transformer, *, vocab_size: int) -> Transformer:
 def _config(theirs: nn.Transformer, weights: Weights, vocab_size: int) -> ModelConfig:
     layers = [len({name.split(".")[2] for name in weights if name.startswith(f"{s}.layers")}) for s in _ATTENTION]
     first = theirs.encoder.get_submodule("layers.0")
-    assert isinstance(first, nn.TransformerEncoderLayer)  # what nn.Transformer is made of
+    assert isinstance(first, nn.TransformerEncoderLayer)  # nn.Transformer consists of these
     if layers[0] != layers[1]:
         raise ValueError(f"Encoder and decoder need the same number of layers, not {layers[0]} and {layers[1]}.")
     if not theirs.batch_first:

@@ -39,7 +39,7 @@ _NOT_OVER_TOKENS = {
     "musicgen_melody_decoder": _SEVERAL_CODES,
     "perceiver": "it attends from learned latents, which are not tokens, to bytes",
 }
-_PACKED = ("quantization_config", "compression_config")  # the latter as compressed-tensors once wrote it
+_PACKED = ("quantization_config", "compression_config")  # the latter in old files by compressed-tensors
 _OF_DECODERS = {  # includes models of pictures and sounds, which are shown with text only
     AutoModelForCausalLM: modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING,
     AutoModelForMultimodalLM: modeling_auto.MODEL_FOR_MULTIMODAL_LM_MAPPING,
@@ -77,7 +77,7 @@ def read_config(folder: Path, tensors: int) -> Any:
         raise ModelError(f"{files_folder.CONFIG} in {folder.name!r} has architectures that are not a list of names.")
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except Exception as error:  # whatever is in the file; its author, not the reader, can mend it
+    except Exception as error:  # any error: the config may contain anything
         if kind in CONFIG_MAPPING:
             raise ModelError(
                 f"{files_folder.CONFIG} in {folder.name!r} is not a config of {kind} ({reason(error)})."
@@ -220,7 +220,7 @@ def _check_layers(config: Any, tensors: int, name: str) -> None:
     layers = max(said, default=1)
     if layers < 1:
         raise ModelError(f"{files_folder.CONFIG} in {name!r} asks for {layers} layers, so there is nothing to show.")
-    if layers > tensors * _MOST_LAYERS_A_TENSOR:  # or a config of a billion layers would be built, one by one
+    if layers > tensors * _MOST_LAYERS_A_TENSOR:  # otherwise a config of a billion layers would be built
         raise ModelError(f"config.json asks for {layers:,} layers; the weights hold only {tensors} tensors.")
 
 

@@ -161,7 +161,7 @@ class GivenModel:
     def run_in_steps(self, sample: Batch, target: Batch) -> Tensor:
         """Run the decoder token by token with its own cache, like `generate`."""
         whole, cache, rows = patches.share_weights(self.whole), None, []
-        name = cache_argument(self.part)  # which is the output's name for it, too
+        name = cache_argument(self.part)  # also the name of the cache in the output
         for at in range(target.ids.shape[1]):
             fed = Batch(target.ids[:, at : at + 1], target.mask[:, at : at + 1])
             out = whole(**parity.arguments_of(sample, fed), **{name: cache}, use_cache=True)
@@ -229,7 +229,7 @@ class GivenCheck:
             own = self._compare(sample, target, shown[:1, : (sample if target is None else target).ids.shape[1]])
         except _CannotRun as error:
             self._note(f"one more pass fails ({error})")
-        remove_hooks(self.given.whole)  # they change nothing, and need not run again
+        remove_hooks(self.given.whole)  # the hooks change nothing, so they need not run again
         return None if own is None else own.cache
 
     def check_longer(self, sample: Batch, target: Batch | None, most: int, shown: ShownRows | None = None) -> None:
@@ -259,7 +259,7 @@ class GivenCheck:
         """
         try:
             own = self.given.run(sample, target, last_only=True)
-        except Exception:  # of any type: `_compare` says which
+        except Exception:  # any type; `_compare` raises it with the reason
             return False
         rows = own.hidden if shown.are_hidden else own.output
         if rows is None or rows.shape[0] != 1:
@@ -290,7 +290,7 @@ class GivenCheck:
         try:
             own = self.given.run(sample, target, last_only=last_only)
             said = output.difference(own.output)
-        except Exception as error:  # of any type: the text is too large for one more pass, or the model fails by itself
+        except Exception as error:  # any type: no memory for another pass, or an error in the model
             raise _CannotRun(reason(error)) from error
         if said is not None:
             self._explain(output, said, sample, target)
@@ -333,11 +333,11 @@ class GivenCheck:
     def _steps_agree(self, comparison: "ShownOutput", sample: Batch, target: Batch) -> bool:
         try:
             return comparison.difference(self.given.run_in_steps(sample, target)) is None
-        except Exception:  # a model without steps
+        except Exception:  # a model that cannot decode step by step
             return False
 
 
-class _CannotRun(Exception):  # noqa: N818 - it leads to a note, not to a refusal
+class _CannotRun(Exception):  # noqa: N818 - it becomes a note, not an error
     """The shown pass or the given model's pass fails, so they cannot be compared; the message says why."""
 
 

@@ -86,7 +86,7 @@ def _join_layers(layers: list[int]) -> str:
 
 def _text(model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
     text = model.text
-    tokenizer: Any = text._tokenizer  # the wrapper knows names that its backend does not
+    tokenizer: Any = text._tokenizer  # the wrapper has names that its backend lacks
     backend = getattr(tokenizer, "backend_tokenizer", None)
     sort = type(tokenizer if backend is None else backend.model).__name__
     table = embedding_of(model.torch_module)

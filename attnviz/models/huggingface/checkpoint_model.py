@@ -91,7 +91,7 @@ def _is_pair(each: object) -> bool:
     return isinstance(each, tuple | list) and len(each) == 2 and all(isinstance(part, str) for part in each)
 
 
-_READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # what a note is about
+_READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # the subject of a note, by family
 
 
 @reads_arguments
@@ -115,7 +115,7 @@ class CheckpointModel:
 
     def __repr__(self) -> str:
         """Describe the model in two lines for a notebook: its sizes, and its methods."""
-        return two_line_summary(self)  # type: ignore[arg-type]  # a part of a model; the rest is in what follows from it
+        return two_line_summary(self)  # type: ignore[arg-type]  # the subclasses complete the Model interface
 
     @property
     def model_id(self) -> str:

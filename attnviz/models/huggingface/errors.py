@@ -9,7 +9,7 @@ class ModelError(ValueError):
     """attnviz cannot load a model, or does not reproduce it exactly; the message is one sentence that says why."""
 
 
-class NoAttentionInterface(ModelError):  # noqa: N818 - it is a refusal like the others
+class NoAttentionInterface(ModelError):  # noqa: N818 - named like the other refusals
     """The model bypasses transformers' attention interface, so attnviz cannot replace its attention."""
 
 

@@ -106,7 +106,7 @@ class CheckpointStepper:
         if self.memory is None:
             out = self.network.run_only_stack(fed, request, self.cache)  # type: ignore[arg-type]
         else:
-            assert self.src_mask is not None  # memory comes with its mask
+            assert self.src_mask is not None  # memory is always given with its mask
             out = self.network.decode(fed, self.memory, self.src_mask, request, self.cache)
         return out.logits[:, -1]
 
@@ -189,7 +189,7 @@ def check_steps(
         if found is None:
             return ""
         own = _steps_difference(network.with_own_attention(), ids, memory)
-    except Exception:  # of any type, if the model does not take the cache
+    except Exception:  # any type, if the model does not accept the cache
         own = None
     if own is None:
         network.has_cache = False
@@ -211,7 +211,7 @@ def _goes_on(network: Network, ids: Tensor, shown: Tensor, begun: Cache | None) 
     stepper.cache, stepper.prefix = begun, ids[:, :held]
     try:
         stepped = stepper.step(ids[:, held]).unsqueeze(1)
-    except Exception:  # of any type: another implementation may keep keys that this one does not take
+    except Exception:  # any type: the cache of another implementation may not fit
         return False
     expected = ShownOutput(lambda: _one_pass(network, ids[:, : held + 1], None), found=shown[:1, held : held + 1])
     return expected.difference(stepped) is None

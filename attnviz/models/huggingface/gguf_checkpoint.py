@@ -36,7 +36,7 @@ def read_gguf(path: Path, header: GgufHeader, tell: Progress) -> tuple[Any, Any,
     how: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(path.parent, **how)
-    except Exception as error:  # of every type: the header may say anything
+    except Exception as error:  # any type: the header may contain anything
         raise ModelError(
             f"transformers does not read {path.name!r}: its architecture is {header.architecture!r} ({reason(error)})."
         ) from error
@@ -81,7 +81,7 @@ def _weights(path: Path, config: Any, architecture: Architecture, how: dict[str,
         raise ModelError(f"The weights in {path.name!r} do not fit its header ({reason(error)}).") from error
     if missing := sorted({*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])}):
         raise ModelError(f"The weights in {path.name!r} lack {missing[0]!r}, so it would be random.")
-    # They are unpacked: nothing is left of the file's own format.
+    # The weights are unpacked, so nothing may refer to GGUF any more.
     model.hf_quantizer = None
     vars(model.config).pop("quantization_config", None)
     return model

@@ -82,7 +82,7 @@ def from_memory(
         raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
     made.name, made.text_id = _name(part), text_id(tokenizer)
     made.as_given.notes = (*made.as_given.notes, *_adapter_notes(model))
-    if not _shares(part, given.part):  # no code outside can train this copy
+    if not _shares(part, given.part):  # no other code can change this copy's weights
         made.known_id = weights_id(part, made.text_id)
     text.warn_of_surplus()
     return made
@@ -268,7 +268,7 @@ def _is_plain_half(model: nn.Module) -> bool:
 def _share_or_copy(given: GivenModel, device: torch.device | None, dtype: torch.dtype | None) -> GivenModel:
     """Return the model unchanged, or a converted copy if the caller asks for another device or dtype."""
     first = next(given.part.parameters())
-    device = None if device is None else torch.empty(0, device=device).device  # with its index, as tensors have it
+    device = None if device is None else torch.empty(0, device=device).device  # with an index, like a tensor's device
     if (device in (None, first.device)) and dtype in (None, first.dtype):
         return given
     return given.convert(device or first.device, dtype or first.dtype)

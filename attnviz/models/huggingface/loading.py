@@ -59,7 +59,7 @@ from attnviz.text.limits import catch_panics
 
 # What weights may lack: a pooler comes after attention, and a mask token stands in for patches in training.
 _NOT_NEEDED = ("pooler", "mask_token")
-_TEXT_TOWER = "text_model."  # of CLIP and SigLIP, beside the vision tower
+_TEXT_TOWER = "text_model."  # the text tower of CLIP and SigLIP, which is not shown
 NO_TOKENIZER = "Give a tokenizer only with a model in memory. A folder or hub id has its own."
 _COMPARING = "Comparing with transformers' own attention"
 _LOGGER = logging.getLogger("transformers")
@@ -143,7 +143,7 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
         raise ModelError(said)
     if path is not None or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
         raise ModelError(f"There is no folder {name!r}: give the folder of a checkpoint, or a hub id such as gpt2.")
-    from attnviz.models.huggingface.files.hub import download  # the hub's client is imported with it
+    from attnviz.models.huggingface.files.hub import download  # this also imports the hub's client
 
     return download(name, limit, progress)
 
@@ -288,5 +288,5 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
 def _describe_misfit(weights: tuple[Path, ...], config: Any, architecture: Architecture) -> str | None:
     try:
         return misfit(weights, config, architecture.auto)
-    except Exception:  # a model that cannot even be built has said so in its own words
+    except Exception:  # a model that cannot be built raises its own error
         return None

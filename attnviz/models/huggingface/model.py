@@ -41,7 +41,7 @@ class HuggingFaceModel(ChatModel):
         return self.text.languages.code(self._builder.target_language(None)) if self.languages else ""
 
     @torch.inference_mode()
-    def trace(  # noqa: PLR0913 - each is something that a caller may ask
+    def trace(  # noqa: PLR0913 - each is an option of the public method
         self, text: Texts | Sequence[tuple[str, str]] = "", pair: Texts | None = None, *, tgt_text: Texts | None = None,
         to: str = "", new_tokens: int | None = None, max_tokens: int | None = None, logits: bool = True,
         hidden: bool = True, interventions: Sequence[Intervention] = (),
@@ -119,7 +119,7 @@ class HuggingFaceModel(ChatModel):
         sentences = [sentence.as_one_pass() for sentence in trace.sentences]
         return replace(self._run_again(sentences, request, first=probe, changes=changes), info=trace.info)
 
-    def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
+    def stepwise(  # noqa: PLR0913 - each is an option of the public method
         self, text: str = "", *, to: str = "", tgt_text: str | None = None, tgt_in: Sequence[int] | None = None,
         cached: bool = True, new_tokens: int | None = None, choose: Choose = likeliest_ids,
         max_tokens: int | None = None, interventions: Sequence[Intervention] = (),

@@ -90,7 +90,7 @@ class ReplayedModel(CheckpointModel, WithoutChat):
         return self
 
     @torch.inference_mode()
-    def trace(  # noqa: PLR0913 - what any checkpoint may be asked
+    def trace(  # noqa: PLR0913 - each is an option of the public method
         self, text: Texts = "", pair: Texts | None = None, *, tgt_text: Texts | None = None,
         new_tokens: int | None = None, max_tokens: int | None = None, logits: bool = True, hidden: bool = True,
         interventions: Sequence[Intervention] = (), messages: Sequence[Mapping[str, Any]] | None = None,

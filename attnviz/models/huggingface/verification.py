@@ -81,7 +81,7 @@ def _made(
         patches.set_attention(model, "eager")
         try:
             network, shown = watch_network(model, eager, is_known=is_known)
-        except Exception as error:  # code of the model's own may fail in any way where it is watched
+        except Exception as error:  # a model's own code may raise any error while it is watched
             patches.set_attention(model, "eager")
             made = ReplayedModel(model, text, expected, sample, target)
             made.refusal = reason(error)

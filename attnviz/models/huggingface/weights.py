@@ -109,7 +109,7 @@ def misfit(weights: tuple[Path, ...], config: Any, auto: Any) -> str | None:
 
 def _meta_model(config: Any, auto: Any) -> Any:
     """Build a model without memory for its values, so that a config may ask for any size; tied weights are tied."""
-    build = getattr(auto, "from_config", None) or auto._from_config  # the latter of a class that is no auto class
+    build = getattr(auto, "from_config", None) or auto._from_config  # the latter for a class that is not an auto class
     with torch.device("meta"), no_init_weights():
         model = build(config)
     model.tie_weights()

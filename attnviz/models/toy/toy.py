@@ -53,7 +53,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
     def from_recording(cls, recording: Recording, name: str = "") -> Self:
         """Return the model at the end of a recording. Raises ValueError for a recording without weights."""
         network = recording.network()
-        assert recording.weights is not None  # or there were no network
+        assert recording.weights is not None  # `network` raises an error without weights
         digest = hashlib.sha256(recording.weights.tobytes() + recording.experiment.key.encode())
         return cls(recording.experiment, network, model_id=digest.hexdigest()[:12], name=name)
 
@@ -157,7 +157,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         limit = 0 if new_tokens == 0 else min(max_tokens, self._limit(source, new_tokens))
         return self.record(source, given, limit=limit, changes=self.check_interventions(interventions))
 
-    def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
+    def stepwise(  # noqa: PLR0913 - each is an option of the public method
         self, text: str, *, tgt_text: str | None = None, tgt_in: Sequence[int] | None = None, cached: bool = True,
         new_tokens: int | None = None, choose: Choose = likeliest_ids, max_tokens: int = MOST_TOKENS,
         interventions: Sequence[Intervention] = (),

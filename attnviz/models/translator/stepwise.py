@@ -70,7 +70,7 @@ def steps(model: AnyTransformer, text: str, plan: Plan) -> Iterator[Step]:
 
 
 @torch.inference_mode()
-def teacher_forced(  # noqa: PLR0913 - what may be asked of a pass
+def teacher_forced(  # noqa: PLR0913 - each is an option of the pass
     translator: AnyTransformer, text: str, ids: Sequence[int], *, to: str, faults: Faults = NO_FAULTS,
     padding: int = 0, probe: Probe | None = None, changes: CheckedInterventions = NO_INTERVENTIONS,
 ) -> Trace:  # fmt: skip

@@ -117,7 +117,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         warn_of_cuts(notes)
         return made[0] if isinstance(text, str) else made
 
-    def stepwise(  # noqa: PLR0913 - what may be asked of a decoding
+    def stepwise(  # noqa: PLR0913 - each is an option of the public method
         self,
         text: str,
         *,

@@ -12,7 +12,7 @@ from attnviz.toys.tasks.task import Defaults, Example, ToyTask, Words
 
 # English; French for a masculine, a feminine and any plural noun.
 DETERMINERS = (("the", "le", "la", "les"), ("my", "mon", "ma", "mes"), ("your", "ton", "ta", "tes"))
-# English; masculine, feminine, masculine plural, feminine plural; whether it stands before its noun.
+# English; masculine, feminine, masculine plural, feminine plural; whether the adjective precedes its noun.
 ADJECTIVES = (
     ("small", ("petit", "petite", "petits", "petites"), True),
     ("big", ("grand", "grande", "grands", "grandes"), True),
@@ -21,7 +21,7 @@ ADJECTIVES = (
     ("white", ("blanc", "blanche", "blancs", "blanches"), False),
     ("red", ("rouge", "rouge", "rouges", "rouges"), False),
 )
-# English and French, one and several; none begins with a vowel, so that nothing is elided.
+# English and French, singular and plural; no noun begins with a vowel, so that nothing is elided.
 MASCULINE = (
     ("dog", "dogs", "chien", "chiens"), ("cat", "cats", "chat", "chats"),
     ("horse", "horses", "cheval", "chevaux"), ("boy", "boys", "garçon", "garçons"),
@@ -30,7 +30,7 @@ FEMININE = (
     ("cow", "cows", "vache", "vaches"), ("frog", "frogs", "grenouille", "grenouilles"),
     ("car", "cars", "voiture", "voitures"), ("house", "houses", "maison", "maisons"),
 )  # fmt: skip
-# English and French, for a subject of one and of several.
+# English and French, for a singular and for a plural subject.
 VERBS = (
     ("sees", "see", "voit", "voient"), ("follows", "follow", "suit", "suivent"), ("loves", "love", "aime", "aiment")
 )  # fmt: skip

@@ -88,7 +88,7 @@ class ToyTask(ABC):
         while self.is_held_out(src := self.draw(random)) is not held_out:
             pass
         tgt = self.answer(src)
-        assert tgt is not None  # it was drawn
+        assert tgt is not None  # a drawn line has an answer
         return Example(src, tgt)
 
 

@@ -18,7 +18,7 @@ from attnviz.transformer.device import paired_runs
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, Stack, visible_cells
 
 Numbers = tuple[int, ...]
-Row = int | slice  # of the batch
+Row = int | slice  # a row of the batch, or several
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from attnviz.transformer.probe import Kind, Stack
 
 Put = Literal["zero", "mean", "uniform", "diagonal"]
 _PUTS: tuple[Put, ...] = get_args(Put)
-_MOST_ROWS = 100_000  # of a map that is written by hand
+_MOST_ROWS = 100_000  # most rows of a map that is written by hand
 _STACK: dict[str, Stack] = {"encoder_self": "encoder", "decoder_self": "decoder", "cross": "decoder"}
 
 

@@ -25,7 +25,7 @@ from attnviz.tracing.causes.making import ablate, edit, exchange
 from attnviz.transformer.probe import Kind
 
 MOST_CHARACTERS, MOST_ITEMS = 4_000, 64
-_MOST_ROWS = 2_048  # a row's weights are kept with all rows before it
+_MOST_ROWS = 2_048  # limited, because an edit stores its row with all rows before it
 KINDS: dict[str, Kind] = {"enc": "encoder_self", "dec": "decoder_self", "cross": "cross"}
 _SHORT = {kind: short for short, kind in KINDS.items()}
 _VERBS: dict[tuple[What, How], str] = {
@@ -92,7 +92,7 @@ def _items(each: Intervention) -> list[str]:
         raise ValueError(f"{each}: this needs values from another run, which a link cannot hold.")
     verb = _VERBS[each.what, each.how]
     layer = _ALL if each.layer is None else str(each.layer)
-    place = [verb, _SHORT[each.where], layer]  # type: ignore[index]  # a writable one is of a kind
+    place = [verb, _SHORT[each.where], layer]  # type: ignore[index]  # an intervention that can be written has a kind
     heads = _ALL if each.heads is None else _join_places(each.heads)
     if verb == "row":
         return _rows(each, place, heads)

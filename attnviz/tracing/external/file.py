@@ -36,7 +36,7 @@ MAX_FILE, MAX_UNPACKED = 64 * MEGABYTE, 128 * MEGABYTE
 MAX_WEIGHTS = MAX_UNPACKED // 4  # counted as float32: a weight that takes one byte in the file takes four in memory
 MAX_MAPS = 4096  # heads of all layers; each is drawn as a square on the page
 MAX_TOKENS, MAX_TOKEN = 4096, 200
-MAX_HEADER = 4 * MEGABYTE  # of .safetensors: names of tensors, and the tokens of two sides
+MAX_HEADER = 4 * MEGABYTE  # for .safetensors: names of tensors, and the tokens of both sides
 TEXTS = ("tokens", "key_tokens", *(f"{part}.{side}" for part in ("tokens", "pieces") for side in ("src", "tgt")))
 IDS = ("ids.src", "ids.tgt")
 MASK = re.compile(rf"mask\.({'|'.join(KINDS)})\.\d+")  # the mask of one layer, as `Trace.save` writes it
@@ -149,11 +149,11 @@ def _safetensors(content: bytes) -> dict[str, Any]:
         tensors: dict[str, Tensor] = load(content)
         said = header.get("__metadata__", {})
         texts = {key: _texts(key, json.loads(said[key])) for key in TEXTS if key in said}
-    except (SafetensorError, ValueError, RecursionError) as error:  # of JSON, of UTF-8, of a number of many digits
+    except (SafetensorError, ValueError, RecursionError) as error:  # from JSON, UTF-8, or a number with too many digits
         raise ValueError(
             f"it is not a .safetensors file, or its tokens are not a JSON list ({first_line(error)})"
         ) from None
-    except KeyError as error:  # a type of numbers that torch has no name for
+    except KeyError as error:  # a dtype that torch does not have
         raise ValueError(f"it holds numbers of the type {error}, which are not read") from None
     found: dict[str, Any] = {key: tensor for key, tensor in tensors.items() if key in ARRAYS} | texts
     found |= {key: found[key].to(torch.bool) for key in found if key.startswith("mask")}

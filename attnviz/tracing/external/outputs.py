@@ -102,7 +102,7 @@ def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bo
         return _read_fields(given, fields, item, kind, every_kind=every_kind)
     if any(_field(given, name) is not None for name in _OTHERS):
         raise ValueError(f"The output has no attention weights: {HOW}.")
-    cache = getattr(given, "cache_dict", given)  # TransformerLens' cache is no mapping, but holds one
+    cache = getattr(given, "cache_dict", given)  # TransformerLens' cache is not a mapping, but contains one
     if isinstance(cache, Mapping) and cache and not any(name in KINDS for name in cache):
         names = _read_names(cache)
         if names is None:

@@ -77,7 +77,7 @@ class Padding:
             return maps
         n_tokens, length = len(self.texts[side].tokens), maps.shape[axis]
         kept = [at for at in range(min(length, n_tokens)) if at not in places]
-        if length < n_tokens:  # the model wrote the last token that is left, so this token has no row or column
+        if length < n_tokens:  # the last remaining token was generated, so it has no row or column
             kept = kept[: n_tokens - len(places) - 1]
         return maps.index_select(axis, torch.tensor(kept, dtype=torch.long))
 
@@ -96,7 +96,7 @@ def read_side(tokens: Any, mask: Any, tokenizer: Any, item: int | None, sequence
     before = next((at for at, padded in enumerate(is_pad) if not padded), 0)
     after = next((at for at, padded in enumerate(reversed(is_pad)) if not padded), 0)
     if pad == getattr(tokenizer, "eos_token_id", None):
-        after = max(0, after - 1)  # the first of them ends the text
+        after = max(0, after - 1)  # the first of these tokens is the end of the text
     return PaddedSide(tokens, frozenset([*range(before), *range(len(tokens) - after, len(tokens))]))
 
 
@@ -136,7 +136,7 @@ def masks_by_side(mask: Any, tokens: Any, key_tokens: Any, sides: Sequence[str])
 def _padding_id(tokenizer: Any) -> int | None:
     if hasattr(tokenizer, "pad_token_id"):
         return tokenizer.pad_token_id
-    padding = getattr(tokenizer, "padding", None)  # of tokenizers
+    padding = getattr(tokenizer, "padding", None)  # of the tokenizers library
     return padding.get("pad_id") if isinstance(padding, Mapping) else None
 
 

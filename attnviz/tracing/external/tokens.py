@@ -77,7 +77,7 @@ def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) 
     which the sequences were generated. Raises ValueError, with a message of one sentence, for ids without a tokenizer
     or a wrong item.
     """
-    if isinstance(given, Mapping) and "input_ids" in given:  # what a tokenizer of transformers returns
+    if isinstance(given, Mapping) and "input_ids" in given:  # the output of a transformers tokenizer
         given = given["input_ids"]
     if isinstance(given, Mapping):
         sequences = max(sequences, *(batch_size(each) for each in given.values()), 1)
@@ -125,7 +125,7 @@ def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
     tokens: list[Token] = []
     for id_, piece, starts_word in zip(ids, pieces, _word_starts(pieces), strict=True):
         text, at = _token_text(tokenizer, id_, piece, id_ in specials), tokens[-1].end if tokens else 0
-        start = at + (starts_word and at > 0 and id_ not in specials)  # behind a space
+        start = at + (starts_word and at > 0 and id_ not in specials)  # after a space
         end = start if id_ in specials else start + len(text)
         tokens.append(Token(text, id_, start, end, id_ in specials, starts_word, piece=piece))
     return tokens

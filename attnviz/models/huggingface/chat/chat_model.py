@@ -101,12 +101,12 @@ class RecordedModel(NetworkModel):
         else.
         """
         recorder, asked, resolved = request.probe, request.hidden, changes.resolve(sentences)
-        assert isinstance(recorder, Recorder)  # each pass has its own
+        assert isinstance(recorder, Recorder)  # every request has a recorder
         looking = resolved.chain_with(recorder)
         request = replace(
             request,
             probe=looking if first is None else Chain((first, looking)),
-            hidden=asked or resolved.edits is not None,  # they may change hidden states
+            hidden=asked or resolved.edits is not None,  # edits may change hidden states
         )
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
         memory, started = None, time.perf_counter()
@@ -246,7 +246,7 @@ def _spans(tokens: Sequence[Token], turns: Sequence[Turn], places: Sequence[tupl
     named = zip(_names(turns), turns, places, strict=True)
     found = sorted((place, name, turn.role) for name, turn, place in named if not isinstance(place, str))
     for (start, end), name, role in found:
-        taken = spans[-1].end if spans else 0  # a token on the border of two turns is the first one's
+        taken = spans[-1].end if spans else 0  # a token that two turns share belongs to the first
         inside = [
             at
             for at, token in enumerate(tokens)
@@ -344,7 +344,7 @@ class ChatModel(RecordedModel):
 
     def _append_next(self, trace: Trace, prompt: EncodedText) -> Trace:
         """Append to a prompt's trace the token that its last row predicts, without another pass."""
-        assert trace.logits is not None  # they were asked for
+        assert trace.logits is not None  # the request asked for logits
         chosen = int(likeliest_ids(self._rules.forbid(trace.logits[:, -1])))
         longer = self.text.append_ids(prompt, [chosen], segment=1)
         return replace(trace, sentences=(Sentence(tgt=longer.tokens, tgt_text=longer.text),))

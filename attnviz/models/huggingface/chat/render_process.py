@@ -63,7 +63,7 @@ def main() -> None:
 
     clock = _Clock()
     chat_template_utils.datetime = clock  # type: ignore[misc]
-    _write({})  # ready
+    _write({})  # tells the parent that the process is ready
     for line in sys.stdin:
         request = json.loads(line)
         seconds, messages = request.pop("seconds"), request.pop("messages")

@@ -18,7 +18,7 @@ from attnviz.models.chat import RENDERED
 from attnviz.text.conversation import Turn
 from attnviz.text.limits import TextError
 
-SECONDS = 1.0  # of processor time for one rendering, which usually takes a millisecond
+SECONDS = 1.0  # limit of processor time for one rendering, which usually takes a millisecond
 _PATIENCE = 5  # the process is killed after this many times SECONDS of wall-clock time
 _TIMES, _REST = 3, 600.0  # a template that is late 3 times within 600 seconds is not rendered any more
 _MOST_LATE = 100  # number of late templates that are remembered
@@ -60,7 +60,7 @@ class ChatTemplate:
         Raises TextError for several templates without a default, and for a template that is too long.
         """
         found = getattr(tokenizer, "chat_template", None)
-        if isinstance(found, list | tuple):  # as tokenizer_config.json has several
+        if isinstance(found, list | tuple):  # the form of several templates in tokenizer_config.json
             found = {each["name"]: each["template"] for each in found}
         if isinstance(found, dict) and found:
             if "default" not in found:
@@ -117,7 +117,7 @@ class _Late:
     """
 
     def __init__(self) -> None:
-        self._times: OrderedDict[bytes, list[float]] = OrderedDict()  # by the digest of a template
+        self._times: OrderedDict[bytes, list[float]] = OrderedDict()  # key: hash of the template
 
     def note(self, source: str) -> None:
         """Record that a template took too long just now."""

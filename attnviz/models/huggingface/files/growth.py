@@ -52,7 +52,7 @@ def _check_pieces(path: Path) -> None:
     try:
         model.ParseFromString(plain_file.content(path, most=_MOST_PIECES))
     except (DecodeError, OSError, ValueError):
-        return  # no sentencepiece file: Llama 3 has another under this name, and what is none is refused on reading
+        return  # not a sentencepiece file, such as Llama 3's file with this name; loading refuses broken ones
     if not model.pieces:
         raise ModelError(
             f"{path.name} in {path.parent.name!r} is a sentencepiece file without pieces, so it is not loaded."
@@ -95,7 +95,7 @@ def _step_growth(step: dict[str, Any]) -> float:
 def _bytes(said: Any) -> bytes:
     try:
         return base64.b64decode(said)
-    except (TypeError, ValueError):  # nothing that tokenizers reads
+    except (TypeError, ValueError):  # tokenizers cannot read it either
         return b""
 
 

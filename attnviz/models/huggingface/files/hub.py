@@ -53,7 +53,7 @@ def download(name: str, limit: int, progress: Progress) -> Path:
         ) from error
     except ModelError:
         raise
-    except Exception as error:  # whatever the network does
+    except Exception as error:  # any network error
         raise ModelError(
             f"There is no folder {name!r} here, and the hub could not be reached ({type(error).__name__}): check the "
             "network, or give a local folder."
@@ -119,7 +119,7 @@ def _cached_snapshot(name: str) -> Path | None:
         folder = Path(snapshot_download(name, local_files_only=True))
         check_folder(folder)
         weight_files(folder)
-    except Exception:  # many kinds, one meaning: it is not here
+    except Exception:  # any error means that there is no complete copy
         return None
     return folder
 

@@ -362,7 +362,7 @@ def embedding_of(model: Any) -> Tensor | None:
     """Return a model's token embeddings, or None if the model does not expose them."""
     try:
         return getattr(model.get_input_embeddings(), "weight", None)
-    except NotImplementedError:  # SAM 3's text model does not say where its embedding is
+    except NotImplementedError:  # SAM 3's text model does not expose its embedding
         return None
 
 

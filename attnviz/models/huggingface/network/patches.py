@@ -56,7 +56,7 @@ def attend_fully(model: nn.Module) -> None:
     """
     for module in model.modules():
         if getattr(module, "attention_type", None) == "block_sparse":
-            module.set_attention_type("original_full")  # type: ignore[operator]  # and so do all modules in it
+            module.set_attention_type("original_full")  # type: ignore[operator]  # this also switches all modules inside it
 
 
 def set_fused(model: Any) -> bool:
