@@ -129,9 +129,7 @@ class Engine:
                 self._is_back()
                 _require_answer(response)
                 return response
-            wait = pause * random.uniform(
-                0.7, 1.3
-            )  # so that clients that lost the connection together do not retry together
+            wait = pause * random.uniform(0.7, 1.3)  # random, so that many clients do not retry at the same time
             if response is not None and response.status_code == 429:
                 wait = max(wait, min(_retry_after(response), _LONGEST_PAUSE))
             if time.time() + wait > until:

@@ -114,9 +114,8 @@ def _target_ids_and_logits(trace: Trace) -> tuple[Tensor, Tensor]:
     """Return the target's ids `(length,)` and the logits `(length, vocab_size)` that predict them; both empty without
     logits.
     """
-    ids = [
-        token.id for token in trace.sentences[0].tgt_out if token.id >= 0
-    ]  # the "(cut)" token at the end of a cut target has no id
+    # The "(cut)" token at the end of a cut target has no id.
+    ids = [token.id for token in trace.sentences[0].tgt_out if token.id >= 0]
     if trace.logits is None:
         return torch.empty(0, dtype=torch.long), torch.empty(0, 1)
     return torch.tensor(ids, device=trace.logits.device), trace.logits[0, : len(ids)].float()

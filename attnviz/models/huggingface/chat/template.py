@@ -171,9 +171,7 @@ class _Process:
         Raises TextError for a template that was late too often.
         """
         with self._lock:
-            _LATE.require_rest(
-                source
-            )  # inside the lock, because earlier requests with this template may have been late
+            _LATE.require_rest(source)  # inside the lock, because earlier requests may have been late
             try:
                 child = self._start()
                 assert child.stdin is not None  # it is a pipe

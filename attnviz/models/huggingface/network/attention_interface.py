@@ -156,9 +156,7 @@ def _mask_and_bias(mask: Tensor | None, k_len: int) -> tuple[Tensor | None, Tens
         return None, None
     if mask.dim() != 4:
         raise ModelError(f"The model's mask has shape {tuple(mask.shape)}; attnviz reads (batch, heads, query, key).")
-    mask = (
-        mask if mask.shape[-1] == k_len else mask[..., :k_len]
-    )  # one tensor for all layers, so that it is stored once
+    mask = mask if mask.shape[-1] == k_len else mask[..., :k_len]  # the same tensor for all layers, stored once
     if mask.dtype is torch.bool:
         return mask, None
     visible = mask > _TOO_LOW
