@@ -82,7 +82,9 @@ def alti_mixes(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> tuple[Mix,
     than add to its residual stream, and as `attention_mixes` does.
     """
     if "cross" in trace.kinds and not maps.encoder_adds_up:
-        raise ValueError("The layers of this model's encoder normalise what goes through them: ALTI does not fit them.")
+        raise ValueError(
+            "The layers of this model's encoder normalise what goes through them, so ALTI cannot be computed."
+        )
     return tuple(Mix(*site, _shares_of_layer(maps, trace, *site, item)) for site in sublayers(trace))
 
 

@@ -275,9 +275,9 @@ def _unsupported_reason(call: AttentionCall) -> str | None:
     if not call.has_queries:
         return SCORES_ONLY
     if call.softcap is not None:
-        return f"its scores go through a tanh, so that none is beyond ±{call.softcap:g}"
+        return f"its scores go through a tanh, so none is beyond ±{call.softcap:g}"
     if call.sinks is not None:
-        return "a sink of the model's own takes part of each row's weight"
+        return "the model's own sink takes part of each row's weight"
     if call.mask is not None and call.mask.shape[1] > 1:
         return "its heads do not share a mask"
     if call.input_ is None or call.memory is None:

@@ -163,7 +163,7 @@ def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> 
     """Yield all rows after each written token."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)
-    cut = "cut after {} tokens without reaching an end"
+    cut = "cut after {} tokens without an end token"
     if not cached and limit > MOST_UNCACHED:
         limit, cut = MOST_UNCACHED, f"{cut}: {_SLOW}"
     writer = model.generator(trace, probe, cached=cached, limit=limit)

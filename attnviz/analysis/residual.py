@@ -111,7 +111,7 @@ def _find_end(
     normed = head.input_.cpu().double().reshape(len(stream), -1)
     norm = _norm_between(stream, normed)
     if norm is None:
-        return NotPlain("the step between its last layer and its logits is not a norm that can be taken apart")
+        return NotPlain("the step between its last layer and its logits is not a norm that can be split")
     weight = head.weight.cpu().double()
     bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias.cpu().double()
     return ResidualMaps(stack, outputs, norm, weight, bias)

@@ -106,5 +106,5 @@ def _copies(trace: Trace, count: int) -> Trace:
 
 def _logits(trace: Trace) -> Tensor:
     if trace.logits is None:
-        raise ValueError("This trace was recorded without logits, so that there are no probabilities to compare.")
+        raise ValueError("This trace was recorded without logits, so there are no probabilities to compare.")
     return trace.logits

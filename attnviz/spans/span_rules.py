@@ -222,7 +222,7 @@ def spans_by_rule(rule: str, spanned: SpannedText) -> tuple[Span, ...]:
         raise ValueError(f"There is no rule “{rule[:40]}”: choose one of {', '.join(RULES)}.")
     found = {"roles": _roles, "sentences": _sentences, "passages": _passages}[rule](spanned)
     if not found:
-        raise ValueError("This text has no token that a span could hold.")
+        raise ValueError("This text has no token for a span.")
     if len(found) > MOST_SPANS:
         raise ValueError(f"This text has {len(found)} {rule}; at most {MOST_SPANS} spans are shown.")
     return check_spans(_told_apart(found), len(spanned.tokens))
@@ -238,10 +238,10 @@ def read_answer(written: str, spanned: SpannedText) -> Span:
         return _default_answer(spanned)
     found = _RANGE.fullmatch(written.strip())
     if found is None:
-        raise ValueError("An answer is given as its first token and the one after its last, such as 12-20.")
+        raise ValueError("Write an answer as its first token and the one after its last, such as 12-20.")
     (answer,) = check_spans([Span("answer", int(found[1]), int(found[2]))], len(spanned.tokens))
     if answer.start < 1:
-        raise ValueError("The answer begins with the first token, which no row puts out: take a later span.")
+        raise ValueError("The answer begins with the first token, which no row outputs: choose a later span.")
     return replace(answer, role=spanned.role_of(answer))
 
 

@@ -179,7 +179,7 @@ def _output_maps(model: Model | None, trace: TraceLike, cached: Cache) -> list[O
     except ValueError as why:
         return str(why)
     if isinstance(known, NotPlain):
-        return f"It is not known for this model: {known.why}."
+        return f"‖αf(x)‖ is not known for this model: {known.why}."
     return [known[Site("decoder_self", at)] for at in range(trace.shape("decoder_self")[0])]  # type: ignore[index,misc]
 
 

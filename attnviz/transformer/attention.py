@@ -40,7 +40,7 @@ def masked_softmax(scores: Map, mask: Bool[Tensor, "..."] | None = None, sinks: 
     """Apply the softmax over keys that may be attended to (True in `mask`). A row with no visible key is all zeros.
 
     `sinks` are scores, broadcastable to a column `(…, q_len, 1)`, of an attention sink: they take part in the softmax
-    but are left out of the result, so that rows sum to less than 1.
+    but are left out of the returned weights, so that rows sum to less than 1.
     """
     if sinks is not None:
         return _softmax_with_sinks(scores if mask is None else scores.masked_fill(~mask, -math.inf), sinks)

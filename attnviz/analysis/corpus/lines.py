@@ -42,7 +42,7 @@ def lines_of(given: str | Sequence[str]) -> tuple[CorpusLine, ...]:
         raise TextError("There is no line to read: give one sentence per line.")
     if len(read) > MOST_LINES:
         raise TextError(
-            f"{len(read):,} lines are more than the {MOST_LINES:,} that are read: leave out those from line "
+            f"There are {len(read):,} lines, but at most {MOST_LINES:,} are read: leave out those from line "
             f"{read[MOST_LINES].number:,} on."
         )
     once: dict[tuple[str, str], CorpusLine] = {}
@@ -60,7 +60,7 @@ def _line(text: str, number: int) -> CorpusLine:
 def _require(line: CorpusLine) -> None:
     for part in (line.text, line.target):
         if len(part) > MAX_CHARACTERS:
-            raise line.refusal(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}: cut it in several.")
+            raise line.refusal(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}: split it.")
         if strange := [mark for mark in part if unicodedata.category(mark) in _UNUSABLE]:
             raise line.refusal(f"has a character that is not text (U+{ord(strange[0]):04X}): remove it.")
     if not any(mark.isalnum() for mark in line.text):

@@ -20,7 +20,7 @@ _NORM = (
     "heads ({role}, {size} numbers), so a vector's length no longer matters."
 )
 _ROTATION = (
-    "Rotary positions (RoFormer, Su et al. 2021, equation 34): {turned} are turned, in pairs of {pair}, by position × "
+    "Rotary positions (RoFormer, Su et al. 2021, equation 34): {turned} are rotated, in pairs of {pair}, by position × "
     "frequency, from {fast:.3g} to {slow:.2g} radians a token; cos and sin are ({length}, {size}), "
     "and partner makes (−b, a) of a pair (a, b). {both}{factor}"
 )
@@ -216,7 +216,7 @@ def _rotation_why(step: WalkStep, walk: Walk) -> str:
         length="q_len" if step.name == "query" else "k_len",
         size=rotation.size,
         both=_BOTH[step.name],
-        factor="" if rotation.factor == 1 else f" Both are lengthened by {rotation.factor:.4g} besides (YaRN).",
+        factor="" if rotation.factor == 1 else f" Both are also scaled by {rotation.factor:.4g} (YaRN).",
     )
 
 
@@ -327,7 +327,7 @@ class BatchFirstWalk(Walk):
             "context = context.transpose(1, 2)",
             context.tensor.transpose(1, 2),
             "batch q_len heads d_v",
-            "Heads go back behind the length, so that a token's parts from all heads are neighbours again: as axes.",
+            "The head axis moves behind the length, so that a token's parts from all heads are neighbours again.",
             context,
         )
         block = self.line(
@@ -370,7 +370,7 @@ class SequenceFirstWalk(Walk):
             "context = context.contiguous()",
             context.tensor.contiguous(),
             "q_len batch heads d_v",
-            "einsum may leave its result in another memory order; where it did, this copies.",
+            "einsum may leave its result in another memory order; if so, this line copies it.",
             context,
         )
         output_lines(self, block, "q_len, batch", "q_len batch")

@@ -97,7 +97,7 @@ def _ask_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTo
 def chances(trace: Trace, asked: AskedTokens) -> Chances:
     """Compute a run's probabilities of the asked tokens. Raise ValueError if the trace has no logits."""
     if trace.logits is None:
-        raise ValueError("This trace was recorded without logits, so that there are no probabilities to compare.")
+        raise ValueError("This trace was recorded without logits, so there are no probabilities to compare.")
     logits = trace.logits[0, list(asked.rows)].float().cpu()
     logs = logits.log_softmax(dim=-1)
     others = logs.scatter(-1, asked.ids.unsqueeze(-1), -torch.inf)

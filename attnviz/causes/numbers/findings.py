@@ -141,9 +141,7 @@ def pair_findings(runs: RunComparison) -> tuple[str, ...]:
 
 def _unaligned_sentences(runs: RunComparison) -> tuple[str, ...]:
     apart = [_SHORT[kind] for kind, found in runs.kinds.items() if not found.in_step]
-    alone = (
-        f"Too few rows of {' and '.join(apart)} have a partner to be compared: each run's maps are in its own order.",
-    )
+    alone = (f"Too few rows of {' and '.join(apart)} can be paired, so each run's maps are in its own order.",)
     said = [f"{_SHORT[kind]}: {lone}" for kind, found in runs.kinds.items() if found.in_step and (lone := _lone(found))]
     words = ("Vocabularies may differ: pieces are merged, and words are compared.",) if runs.by_words else ()
     return (

@@ -140,7 +140,7 @@ def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
         return why
     norms = watch.norms[watch.began : watch.ended]
     if len(norms) != len(sites) + 1 or not all(one.is_usable for one in norms):
-        return NotPlain("its last layer does not end each of its sums in a norm that can be taken apart")
+        return NotPlain("its last layer does not end each of its sums in a norm that can be split")
     head = _head(watch.products[watch.products_ended :], norms[-1].made, again.logits)
     if head is None:
         return NotPlain("its logits are not a linear map of its last layer's output")
@@ -278,7 +278,7 @@ class SplitModel:
         last = last_layer(model, trace)
         if isinstance(last, LastLayer):
             return cls(last, found.why)
-        raise ValueError(f"The logits of this model cannot be taken apart: {last.why}.")
+        raise ValueError(f"The logits of this model cannot be split into contributions: {last.why}.")
 
     @property
     def weight(self) -> Float[Tensor, "vocab_size d_model"]:

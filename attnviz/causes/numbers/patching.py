@@ -46,7 +46,7 @@ class Measurement:
         Raise ValueError if the control has another step, or the same two tokens.
         """
         if control is not None and control.step != metric.step:
-            raise ValueError(f"The control pair is of step {control.step}, and the metric of step {metric.step}.")
+            raise ValueError(f"The control pair is for step {control.step}, but the metric is for step {metric.step}.")
         if control is not None and {control.a, control.b} == {metric.a, metric.b}:
             raise ValueError("The control pair is the metric itself. Choose two other tokens that should not move.")
         return cls(metric, control)

@@ -36,7 +36,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
     """Draw the tab; return the state that a link to the tab contains."""
     view = layout.state_in_address(AttributeState, {"step": len(rows(trace))})
     if trace.logits is None:
-        layout.refuse("This model has no output over a vocabulary, so there are no logits to take apart.")
+        layout.refuse("This model has no output over a vocabulary, so there are no logits to split.")
     found = layout.run_or_refuse(lambda: question(loaded, trace, view))
     layout.warn(*found.problems)
     payload = layout.run_or_refuse(lambda: _payload(loaded, trace, view))

@@ -40,8 +40,8 @@ _FRESH = dict.fromkeys(("step", "a", "b", "c", "d", "put", "way"))
 COMPONENT = "patching"
 _PAIR = "patching-pair"
 _TELLS = (
-    "Type a second sentence that differs from the one above in one word, or choose a pair from the list. Numbers of "
-    "one run are then put into the other, and the picture shows which of them bring the answer back."
+    "Type a second sentence that differs from the one above in one word, or choose a pair from the list. Activations "
+    "of one run are then copied into the other, and the picture shows which of them bring the answer back."
 )
 
 

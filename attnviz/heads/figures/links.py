@@ -66,7 +66,7 @@ def _pairs(heads: Any, one: tuple[int | str, int | str]) -> list[tuple[int | str
     if heads is None:
         return [one]
     if one != ("mean", "mean"):
-        raise ValueError("Heads are named once: give layer and head, or a list of (layer, head) pairs.")
+        raise ValueError("Give heads only once: layer and head, or a list of (layer, head) pairs.")
     pairs = [heads] if _is_pair(heads) else heads
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
         raise ValueError(f"heads are (layer, head) pairs, such as [(2, 5)], not {describe(heads)}.")

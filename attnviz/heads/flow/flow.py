@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 MOST = 4_000_000  # values that the browser multiplies: more than twelve layers of 512 tokens
 BARE = "ALTI needs the values, and the file has only weights"
-LEAST = "Flow opens on {}: of ALTI and rollout it has the lower alignment error."
-UNKNOWN = "No alignment errors are known here: Flow opens on rollout with a residual share of 0.50."
+LEAST = "Flow starts with {}: of ALTI and rollout it has the lower alignment error."
+UNKNOWN = "No alignment errors are known here: Flow starts with rollout and a residual share of 0.50."
 _TO_COMPARE = (
     ("attribution", "attribution"), ("mean of heads", "weights, mean of heads"), ("ALTI", "ALTI"),
     ("rollout, measured residual", "rollout, measured share"), ("rollout", "rollout, share 0.50"),

@@ -196,7 +196,7 @@ def page(parts: Sequence[Any], path: str | Path, *, title: str = "") -> Path:
     plain_file.require_place(path, such_as="page.html")
     read = [_part(part) for part in parts]
     if not any(isinstance(part, ShownPicture) for part in read):
-        raise ValueError("A page has a picture at least: give a trace, or attnviz.picture(…).of(…).")
+        raise ValueError("A page needs at least one picture: give a trace, or attnviz.picture(…).of(…).")
     path = Path(path)
     # Lone surrogates cannot be encoded as UTF-8.
     path.write_bytes(one_file(read, title=title).encode("utf-8", "xmlcharrefreplace"))

@@ -54,7 +54,7 @@ def agreement_figure(
     figure.update_xaxes(tickangle=-30, showgrid=False, color=look.muted)
     figure.update_yaxes(autorange="reversed", showgrid=False, color=look.muted)
     figure.update_annotations(font_size=12)
-    title = "max |Δ| between each pair of ways · shades from 1e-8 to 1e-3"
+    title = "max |Δ| between each pair of implementations · shades from 1e-8 to 1e-3"
     return style_figure(figure, title, look).update_layout(height=370, margin={"l": 170, "r": 20, "t": 62, "b": 100})
 
 
@@ -85,7 +85,7 @@ def cost_figure(table: pd.DataFrame, titles: Mapping[str, str], *, theme: str = 
     figure.update_xaxes(type="log", title="tokens", tickvals=sorted(set(table["length"])), gridcolor=look.line)
     figure.update_yaxes(type="log", dtick="D2", gridcolor=look.line)  # labels at 1, 2 and 5, because more would overlap
     figure.update_annotations(font_size=12)
-    return style_figure(figure, "What each way costs as the sentence grows", look).update_layout(
+    return style_figure(figure, "What each implementation costs as the sentence grows", look).update_layout(
         height=400, margin={"l": 50, "r": 10, "t": 62, "b": 40}
     )
 

@@ -126,6 +126,6 @@ def _status(found: Opened, view: RecordingState) -> list[str]:
     parts = [
         f"<b>{html.escape(found.name)}</b>",
         f"<b>{layers}</b> {term('layers')} × <b>{heads}</b> {term('heads')}",
-        f"<b>{len(recording.steps)}</b> moments, <b>{recording.steps[-1]:,}</b> updates",
+        f"<b>{len(recording.steps)}</b> recorded steps, <b>{recording.steps[-1]:,}</b> updates",
     ]
     return [*parts, "a link cannot contain a file"] if view.recording == FILE else parts

@@ -93,5 +93,5 @@ def _head_distances(kind: str, before: Tensor, after: Tensor) -> pd.DataFrame:
 
 def _logits(trace: Trace) -> Tensor:
     if trace.logits is None:
-        raise ValueError("This trace was recorded without logits, so that there are no next tokens to show.")
+        raise ValueError("This trace was recorded without logits, so there are no next tokens to show.")
     return trace.logits

@@ -180,7 +180,7 @@ def _uniform(rows: Rows, choice: FillChoice) -> str:
     if not bool(rows.uniform.any()):
         return ""
     rows_told = _count(rows.uniform, "row", "rows")
-    return f"{rows_told} without any visible key became uniform: all scores are the same, so that all keys share it."
+    return f"{rows_told} without any visible key became uniform: all scores are the same, so all keys share the weight."
 
 
 def _leak_finding(rows: Rows, choice: FillChoice) -> str:
@@ -207,7 +207,7 @@ def _empty_rows_finding(rows: Rows, choice: FillChoice) -> str:
     if not bool(_empty_rows(rows).any()):
         return ""
     many = _count(_empty_rows(rows), "row has", "rows have")
-    return f"{many} no visible key (“no keys”): all zeros, sum 0, and so is the context."
+    return f"{many} no visible key (“no keys”): all weights are 0, and so is the context."
 
 
 def _empty_rows(rows: Rows) -> Tensor:
@@ -268,10 +268,10 @@ def _all_minus_infinity(choice: FillChoice, sees: Tensor) -> str:
         return f"every score that it sees is −∞{_range_note(choice)}"
     if choice.value is not None and math.isfinite(choice.value):
         return f"no key is left, and every score became −∞{_range_note(choice, 'the fill')}"
-    return "no key is left, so that every score is −∞"
+    return "no key is left, so every score is −∞"
 
 
 def _range_note(choice: FillChoice, what: str = "a number") -> str:
     """Return a note that a value is outside the dtype's range; "" for float32."""
     largest = torch.finfo(choice.torch_dtype).max
-    return "" if choice.dtype == "float32" else f": {what} lies beyond ±{largest:.5g}, where {choice.dtype} ends"
+    return "" if choice.dtype == "float32" else f": {what} is beyond ±{largest:.5g}, the largest {choice.dtype}"

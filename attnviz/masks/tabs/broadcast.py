@@ -94,4 +94,4 @@ def _attempt(code: str, scores: Tensor, mask: Tensor, right: Tensor) -> Attempt:
         return Attempt(code, None, str(refusal).splitlines()[0])
     if out.shape == right.shape and torch.equal(out, right):
         return Attempt(code, tuple(out.shape), "every head has its sentence's mask")
-    return Attempt(code, tuple(out.shape), "no error: sizes fit by chance, and other cells are masked than were meant")
+    return Attempt(code, tuple(out.shape), "no error: the sizes fit by chance, but the wrong cells are masked")

@@ -83,7 +83,7 @@ def count_needles(
     two prompts. Raise ValueError for a model that is not a decoder that writes text.
     """
     if not getattr(model.inputs, "is_prompt", False) or not getattr(model, "writes", True):
-        raise ValueError(f"{model.name} writes no answer to a prompt: that takes a decoder that writes text.")
+        raise ValueError(f"{model.name} cannot answer a prompt. Use a decoder that writes text.")
     places = range(len(others) + 1) if places is None else places
     cases = [(needle, place) for needle in needles for place in places]
     each = len(others) + 2  # passes per prompt: unchanged, and with each sentence hidden

@@ -93,7 +93,7 @@ def spans_of(trace: TraceLike, spans: Sequence[Span] | None, item: int = 0) -> t
     known = trace.sentences[item].spans
     kept = [Span(each.name, each.start, min(each.end, length), each.role) for each in known if each.start < length]
     if not kept:
-        raise ValueError("This trace names no spans: give some, or trace a conversation (messages=…).")
+        raise ValueError("This trace has no spans: give some, or trace a conversation (messages=…).")
     return tuple(kept)
 
 
@@ -147,7 +147,7 @@ def read_spans_of(shares: SpanShares, spans: Sequence[Span], answer: Span) -> Sp
     """Select from `shares` the rows of the answer and of the spans. Raise ValueError if no row outputs the answer."""
     rows = shares.shares.shape[2]
     if not 1 <= answer.start < answer.end <= rows + 1:
-        raise ValueError(f"No row of this trace puts out the tokens {answer.start} to {answer.end}.")
+        raise ValueError(f"No row of this trace outputs the tokens {answer.start} to {answer.end}.")
     of_spans = [shares.shares[:, :, span.start : span.end].mean(dim=2) for span in spans]
     empty = shares.shares.new_zeros((*shares.shares.shape[:2], 0, shares.shares.shape[3]))
     by_span = torch.stack(of_spans, dim=2) if of_spans else empty

@@ -91,8 +91,8 @@ def test_heads_are_told_apart_in_half_precision_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("gemma2", "its scores go through a tanh, so that none is beyond ±2"),
-        ("gpt_oss", "a sink of the model's own takes part of each row's weight"),
+        ("gemma2", "its scores go through a tanh, so none is beyond ±2"),
+        ("gpt_oss", "the model's own sink takes part of each row's weight"),
         ("gemma3n_text", "its values are not a linear map of the site's input"),
     ],
 )

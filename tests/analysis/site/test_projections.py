@@ -139,4 +139,4 @@ def test_a_checkpoint_writes_no_further_than_it_has_positions(model) -> None:
     bart = model("bart")
     (written,) = write_again(bart, bart.trace("The cat sat on the mat, and it slept on and on."), None, cached=False)
     assert len(written.tokens) == checkpoints.POSITIONS
-    assert written.note == f"cut after {checkpoints.POSITIONS} tokens without reaching an end"
+    assert written.note == f"cut after {checkpoints.POSITIONS} tokens without an end token"

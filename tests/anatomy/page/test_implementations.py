@@ -17,7 +17,7 @@ def page_text(app: AppTest) -> str:
 
 def test_the_page_says_that_all_implementations_agree(open_page) -> None:
     app = open_page("implementations", **LINK)
-    assert f"{len(WAYS)} ways" in page_text(app)
+    assert f"{len(WAYS)} implementations" in page_text(app)
     assert app.get("plotly_chart")
 
 

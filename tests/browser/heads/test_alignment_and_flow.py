@@ -59,7 +59,7 @@ def test_a_row_that_is_clicked_is_followed_back_to_rollouts_shares(page: Page, s
     trace = model.trace("I love you.", to="fr", tgt_text="Je t'aime.")
     picture = open_tab(page, settle, f"{LINK}&tab=flow")
     assert chosen_view(picture)["by"] == "alti", "the lowest error of its ways"
-    expect(picture).to_contain_text("Flow opens on ALTI")
+    expect(picture).to_contain_text("Flow starts with ALTI")
     picture.get_by_role("button", name="Rollout").click()
     expect(page).to_have_url(re.compile("by=rollout"))
     settle(page)

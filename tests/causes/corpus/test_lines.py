@@ -26,7 +26,7 @@ def test_a_list_of_no_line_is_refused(given) -> None:
 def test_a_thousand_lines_are_read_and_one_more_is_refused() -> None:
     texts = [f"Sentence {number}." for number in range(MOST_LINES + 1)]
     assert len(lines_of(texts[:MOST_LINES])) == MOST_LINES
-    with pytest.raises(TextError, match=r"^1,001 lines are more than the 1,000 .* from line 1,001 on\.$"):
+    with pytest.raises(TextError, match=r"^There are 1,001 lines, but at most 1,000 .* from line 1,001 on\.$"):
         lines_of(texts)
     with pytest.raises(TextError, match="10,000 lines"):
         lines_of("a\n" * 10_000)

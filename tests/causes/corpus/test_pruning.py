@@ -159,7 +159,7 @@ def test_without_sacrebleu_one_sentence_says_so(model, corpus, monkeypatch) -> N
 def test_numbers_of_heads_must_rise() -> None:
     assert CurvePlan.in_steps(4, 10).counts == (0, 4, 8, 10)
     for wrong in ((), (3, 1), (-1, 2), (2, 2)):
-        with pytest.raises(ValueError, match="Numbers of removed heads must be 0 or more and rise"):
+        with pytest.raises(ValueError, match="Numbers of removed heads must be 0 or more and increasing"):
             CurvePlan(wrong)
 
 

@@ -33,7 +33,7 @@ def test_the_command_writes_the_curve_and_the_card_of_a_shipped_model(model, mon
     assert "| gradient, least important first | −" in card
     write_card(folder, "fr")  # again changes nothing
     assert (folder / "README.md").read_text(encoding="utf-8") == card
-    with pytest.raises(ValueError, match="was counted with other weights than these: python -m attnviz"):
+    with pytest.raises(ValueError, match="was computed with other weights than these: python -m attnviz"):
         shipped_curve(folder, "fr", "other")
     assert shipped_curve(folder, "de", model.model_id) is None
     assert pruning_facts(folder, model.model_id) == {}  # no BLEU was counted

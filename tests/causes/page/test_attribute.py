@@ -102,7 +102,7 @@ def test_what_cannot_be_asked_is_one_sentence(attribute_tab, wrong, says) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("bert", "cannot be taken apart"), ("electra", "no output over a vocabulary")]
+    ("name", "says"), [("bert", "cannot be split into contributions"), ("electra", "no output over a vocabulary")]
 )
 def test_a_model_whose_logits_are_no_sum_says_why(attribute_tab, folder, name, says) -> None:
     app = attribute_tab(model=folder(name), src="I love dogs", to="")

@@ -129,7 +129,7 @@ def test_where_no_file_can_be_written_is_said_in_one_sentence(trace, tmp_path) -
         trace.to_html(tmp_path / "x.html", layer=9)
     with pytest.raises(ValueError, match="A part of a page is a picture, a trace or a text in Markdown, not 5"):
         attnviz.page([5], tmp_path / "x.html")
-    with pytest.raises(ValueError, match="A page has a picture at least"):
+    with pytest.raises(ValueError, match="A page needs at least one picture"):
         attnviz.page(["text"], tmp_path / "x.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -12,7 +12,7 @@ from attnviz.transformer.probe import AttentionCall
 from tests.each_case import each_case
 
 SHUT = 2
-NO_KEY, OVERFLOW, ZERO_BY_ZERO = "no key is left", "where float16 ends", "0 / 0"
+NO_KEY, OVERFLOW, ZERO_BY_ZERO = "no key is left", "the largest float16", "0 / 0"
 
 
 def call(*, times: float = 1.0, values: float = 1.0) -> AttentionCall:

@@ -46,7 +46,7 @@ def test_a_checkpoint_of_a_visitor_has_spans_by_rule_and_by_norm(open_page, fold
         ({"spans": "a=1-3;b=2-4"}, "share tokens: give spans that do not overlap. The usual spans are shown."),
         ({"spans": "a=1-99"}, "ends at token 99; the text has"),
         ({"spans": "rule:passages"}, "This text has no numbered passages"),
-        ({"answer": "0-1"}, "The answer begins with the first token, which no row puts out"),
+        ({"answer": "0-1"}, "The answer begins with the first token, which no row outputs"),
         ({"hidden": "x"}, "The link asks for hidden “x”"),
     ],
 )

@@ -39,9 +39,9 @@ def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
     made = agreement_figure(grids, TITLES, theme=charts.theme())
     charts.show(made, key="agreement", table=lambda: found.table.replace({"one": TITLES, "other": TITLES}))
     st.caption(
-        f"max |Δ| on {bench.name}, {len(found.results)} ways on the same weights and the same two sentences. The "
-        f"largest difference is {found.largest_difference:.1e}, which is float32 rounding. The fused function returns "
-        "no weights to compare.",
+        f"max |Δ| on {bench.name}, {len(found.results)} implementations on the same weights and the same two "
+        f"sentences. The largest difference is {found.largest_difference:.1e}, which is float32 rounding. The fused "
+        "function returns no weights to compare.",
         help=explain_terms("max |Δ|", "allclose"),
     )
     if done := extra_steps_text(bench.inputs.weights.scoring):

@@ -131,7 +131,7 @@ export const sumText = ({ total, logit, spread }) =>
   `${(Math.abs(total - logit) / spread).toExponential(1)} of the range of this step’s logits.`;
 
 export const whyText = ({ why_last: why }) =>
-  why && `Only this model's last layer is taken apart, because ${why}; “layers before” is everything before it.`;
+  why && `Only this model's last layer is split, because ${why}; “layers before” is everything before it.`;
 
 export function paint(app, began) {
   const { parts, payload, view } = app;

@@ -199,7 +199,7 @@ class CurvePlan:
 
     def __post_init__(self) -> None:
         if not self.counts or self.counts[0] < 0 or any(one >= other for one, other in pairwise(self.counts)):
-            raise ValueError(f"Numbers of removed heads must be 0 or more and rise, not {self.counts}.")
+            raise ValueError(f"Numbers of removed heads must be 0 or more and increasing, not {self.counts}.")
 
     @classmethod
     def in_steps(cls, step: int, heads: int, **how: bool | int) -> "CurvePlan":
@@ -265,7 +265,7 @@ class _Scorer:
 
 def _require_writer(model: Model) -> None:
     if not (model.writes and model.inputs.takes_target):
-        raise ValueError(f"{model.name} writes no targets that BLEU could be counted of: leave BLEU out.")
+        raise ValueError(f"{model.name} writes no targets, so BLEU cannot be computed: leave BLEU out.")
     require_sacrebleu()
 
 
@@ -288,7 +288,7 @@ def shipped_curve(folder: Path, to: str, weights: str) -> pd.DataFrame | None:
         return None
     table = pd.read_csv(path)
     if set(table["weights"]) != {weights}:
-        raise ValueError(f"{path.name} was counted with other weights than these: {COMMAND.format(to=to)} repeats it.")
+        raise ValueError(f"{path.name} was computed with other weights than these: {COMMAND.format(to=to)} repeats it.")
     return table
 
 

@@ -55,7 +55,7 @@ def quantile_samples(
 def _rank(profiles: HeadProfiles, place: HeadPlace) -> tuple[np.ndarray, int]:
     """Return the corpus items sorted by the head's output norm, smallest first, and the index of the head."""
     if profiles.why_not:
-        raise ValueError(f"How much a head writes is not known of this model: {profiles.why_not}.")
+        raise ValueError(f"How much a head writes is not known for this model: {profiles.why_not}.")
     if place not in profiles.places:
         kind, layer, head = place
         raise ValueError(f"There is no head {kind} L{layer} H{head} in this model.")

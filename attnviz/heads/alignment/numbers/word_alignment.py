@@ -101,7 +101,7 @@ def alignment_error(
     found, certain = set(links), set(sure)
     allowed = certain | set(possible)
     if not found and not certain:
-        raise ValueError("There is nothing to compare: neither links nor sure ones.")
+        raise ValueError("There is nothing to compare: neither found links nor sure links.")
     return 1 - (len(found & certain) + len(found & allowed)) / (len(found) + len(certain))
 
 

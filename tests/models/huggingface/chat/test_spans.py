@@ -133,7 +133,7 @@ def test_spans_that_cannot_be_are_one_sentence(spans, sentence, answered):
 
 def test_what_a_trace_lacks_for_spans_is_said(answered, chat):
     model, trace = answered("llama")
-    with pytest.raises(ValueError, match="This trace names no spans"):
+    with pytest.raises(ValueError, match="This trace has no spans"):
         span_shares(model.trace("The cat sat."))
     with pytest.raises(ValueError, match="This trace has no logits"):
         answer_logprobs(replace(trace, logits=None), trace.sentences[0].spans[-1])
