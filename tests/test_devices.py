@@ -7,7 +7,13 @@ import torch
 import transformers
 
 import attnviz
+from attnviz.analysis.attribution import explained_weights
+from attnviz.analysis.inputs import observed_inputs
+from attnviz.analysis.output_maps import output_maps
+from attnviz.analysis.projections import NotPlain, projections
+from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.decoding.numbers.verdict import judge
+from attnviz.implementations.weights import SiteWeights
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface import load
 from attnviz.models.translator.stepwise import teacher_forced
@@ -81,6 +87,24 @@ def test_products_in_tf32_are_no_fault_of_a_model(name, folder, cpu_results, tf3
     with fake_device("cuda") as device:
         held = attnviz.load(*load_in_memory(folder(name), device))
         assert 1e-5 < max_apart(held.trace(PROMPT, **target(held)), expected) < 0.2  # rounded, and no more
+
+
+@CHECKPOINTS
+def test_what_is_taken_apart_fits_a_run_whose_products_were_in_tf32(name, folder, tf32):
+    """Its parts are computed on the CPU, in float32: heads through W_o, projections, and contexts beside an ablation."""
+    with fake_device("cuda") as device:
+        model = attnviz.load(*load_in_memory(folder(name), device))
+        trace, site = model.trace(PROMPT, **target(model)), Site(model.kinds[-1], 0)
+        assert not [one for one in output_maps(model, trace).values() if isinstance(one, NotPlain)]
+        found = projections(model, trace, [site])[site]
+        assert isinstance(found, SiteWeights)
+        observed_inputs(found, trace, site.kind, site.layer)
+        if name != "bert":  # whose norms come after its sums
+            assert isinstance(residual_maps(model, trace), ResidualMaps)
+        ablated = [attnviz.ablate(site.kind, layer=0, heads=[1])]
+        changed = model.trace(PROMPT, **target(model), interventions=ablated)
+        gone = explained_weights(changed, site).sum(dim=(1, 2)) == 0
+        assert gone.tolist() == [head == 1 for head in range(len(gone))]
 
 
 def test_products_in_tf32_break_no_verdict(tf32):

@@ -19,9 +19,12 @@ from attnviz.analysis.runs import HeadPlace, Tell, head_places, measure_runs, ro
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import Kind, Site
 
-_SAME = 1e-4  # relative difference of contexts that counts as rounding, not as an intervention
+# Relative difference of contexts that counts as rounding, not as an intervention: in float32, and in steps of a coarser
+# type.
+_SAME, _STEPS = 1e-4, 8
 PartKind = Literal["layers before", "embedding", "head", "head bias", "feed-forward", "norm bias", "vocabulary bias"]
 
 
@@ -135,7 +138,9 @@ def explained_weights(trace: Trace, site: Site, item: int = 0) -> Float[Tensor, 
     gathered = weights @ trace.call(site.kind, site.layer).value[item].cpu().double()
     context = trace.context(site.kind, site.layer, item).double()
     apart = (gathered - context).abs().amax(dim=-1, keepdim=True)
-    return weights.where(apart <= _SAME * (1 + gathered.abs().amax()), 0.0)
+    dtype = trace.call(site.kind, site.layer).value.dtype
+    share = max(_SAME, _STEPS * rounding_unit(dtype, trace.info.device))
+    return weights.where(apart <= share * (1 + gathered.abs().amax()), 0.0)
 
 
 def _layers(maps: ResidualMaps, trace: Trace) -> list[int]:

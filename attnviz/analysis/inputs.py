@@ -42,7 +42,7 @@ def observed_inputs(weights: SiteWeights, trace: Trace, kind: Kind, layer: int) 
     """
     call = trace.call(kind, layer)
     weights = weights.replace_bias(call.bias)
-    if call.input_ is None or call.memory is None or not fits(weights, call):
+    if call.input_ is None or call.memory is None or not fits(weights, call, trace.info.device):
         raise ValueError(f"The projections found for layer {layer} do not give this run's queries, keys and values.")
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()

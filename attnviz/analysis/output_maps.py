@@ -18,9 +18,11 @@ from attnviz.analysis.projections import NotPlain
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import Probe, Site
 
 ROUNDING = 256  # allowed difference in epsilons of the run's dtype, for products summed in another order
+_IN_TF32 = 8  # the same in steps of TF32, to which a GPU may round what it multiplies
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,14 @@ class _ContextWatch(Probe):
             self._open = None
 
 
+def allowed_share(dtype: torch.dtype, device: str) -> float:
+    """Return how far a product that a pass made in `dtype` on that type of device may differ from the same product on
+    the CPU, as a share of its size.
+    """
+    own, unit = torch.finfo(dtype).eps, rounding_unit(dtype, device)
+    return ROUNDING * own + (_IN_TF32 * unit if unit > own else 0.0)
+
+
 def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
     """Split the map into heads, if their outputs sum to its output."""
     batch, heads, q_len, size = context.shape
@@ -116,7 +126,8 @@ def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
     bias = weight.new_zeros(weight.shape[2]) if one.bias is None else one.bias.float().cpu()
     found = OutputMap(weight, bias, made)
     parts = found.head_outputs(context.float().cpu())
-    allowed = ROUNDING * torch.finfo(context.dtype).eps * max(1.0, float(parts.abs().max()), float(made.abs().max()))
+    size = max(1.0, float(parts.abs().max()), float(made.abs().max()))
+    allowed = allowed_share(context.dtype, context.device.type) * size
     if not bool(((parts.sum(dim=1) + bias - made).abs() <= allowed).all()):
         return NotPlain("its heads' contexts through W_o do not add up to its output")
     return found

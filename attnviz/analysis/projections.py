@@ -18,6 +18,7 @@ from attnviz.implementations.scoring import DistanceBias, HeadNorm, Rotation, Sc
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
+from attnviz.transformer.device import rounding_unit
 from attnviz.transformer.probe import SCORES_ONLY, AttentionCall, Probe, Site
 
 ROUNDING = 256  # allowed difference in float32 epsilons, for products summed in another order
@@ -112,9 +113,11 @@ def difference(one: Tensor, other: Tensor) -> Tensor:
     return (one.float() - other.float()).abs()
 
 
-def allowed_difference(ran: Tensor, dtype: torch.dtype) -> float:
-    """Return the allowed difference between a value recomputed in float32 and the value of a pass in `dtype`."""
-    steps = ROUNDING * torch.finfo(torch.float32).eps + (IN_TYPE * torch.finfo(dtype).eps)
+def allowed_difference(ran: Tensor, dtype: torch.dtype, device: str = "cpu") -> float:
+    """Return the allowed difference between a value recomputed in float32 and the value of a pass in `dtype` on that
+    type of device, which may multiply in TF32.
+    """
+    steps = ROUNDING * torch.finfo(torch.float32).eps + IN_TYPE * rounding_unit(dtype, device)
     return steps * max(1.0, float(ran.abs().max()))
 
 
@@ -139,9 +142,9 @@ def projections(model: Model, trace: Trace, sites: Iterable[Site]) -> Projection
     return dict(watch.found)
 
 
-def fits(weights: SiteWeights, call: AttentionCall) -> bool:
+def fits(weights: SiteWeights, call: AttentionCall, device: str = "cpu") -> bool:
     """Return whether the projections reproduce a call's query, key and value, up to rounding in the dtype of
-    the run.
+    the run, on that type of device.
     """
     if call.input_ is None or call.memory is None:
         return False
@@ -153,8 +156,9 @@ def fits(weights: SiteWeights, call: AttentionCall) -> bool:
     query, key = scoring.transform(query, key)
     ran = (call.query.float().cpu() * (call.scale * call.query.shape[3] ** 0.5), call.key, call.value)
     made = zip((query, key, value), ran, strict=True)
+    dtype = call.query.dtype
     return _same_bias(scoring.bias, call.bias) and all(
-        one.shape == own.shape and bool((difference(one, own.cpu()) <= allowed_difference(own, call.query.dtype)).all())
+        one.shape == own.shape and bool((difference(one, own.cpu()) <= allowed_difference(own, dtype, device)).all())
         for one, own in made
     )
 

@@ -14,7 +14,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.output_maps import ROUNDING, HeardProduct, OutputMap, ProductWatch, output_maps
+from attnviz.analysis.output_maps import (
+    ROUNDING,
+    HeardProduct,
+    OutputMap,
+    ProductWatch,
+    allowed_share,
+    output_maps,
+)
 from attnviz.analysis.projections import NotPlain
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import Chain
@@ -110,11 +117,18 @@ def _find_end(
     stream = watch.layers[-1].cpu().double().flatten(0, 1)
     normed = head.input_.cpu().double().reshape(len(stream), -1)
     norm = _norm_between(stream, normed)
+    if norm is None and head.made.dtype is not torch.float32:
+        return NotPlain(hidden_by_rounding(head.made.dtype))
     if norm is None:
         return NotPlain("the step between its last layer and its logits is not a norm that can be split")
     weight = head.weight.cpu().double()
     bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias.cpu().double()
     return ResidualMaps(stack, outputs, norm, weight, bias)
+
+
+def hidden_by_rounding(dtype: torch.dtype) -> str:
+    """Say why the parts of a logit are not found in half precision; the words end a sentence, as those of NotPlain."""
+    return f"it runs in {str(dtype).removeprefix('torch.')}, whose rounding hides the parts: load it in float32"
 
 
 def _norm_between(stream: Tensor, normed: Tensor) -> LastNorm | None:
@@ -185,5 +199,5 @@ def _is_near(made: Tensor, wanted: Tensor) -> bool:
     if made.numel() != wanted.numel() or made.shape[-1] != wanted.shape[-1]:
         return False
     wanted = wanted.float().cpu()
-    allowed = ROUNDING * torch.finfo(made.dtype).eps * max(1.0, float(wanted.abs().max()))
+    allowed = allowed_share(made.dtype, made.device.type) * max(1.0, float(wanted.abs().max()))
     return bool(((made.float().cpu().reshape(wanted.shape) - wanted).abs() <= allowed).all())

@@ -24,9 +24,16 @@ from attnviz.analysis.attribution import (
     explained_weights,
     key_attribution,
 )
-from attnviz.analysis.output_maps import ROUNDING, HeardProduct, OutputMap, ProductWatch, output_maps
+from attnviz.analysis.output_maps import (
+    ROUNDING,
+    HeardProduct,
+    OutputMap,
+    ProductWatch,
+    allowed_share,
+    output_maps,
+)
 from attnviz.analysis.projections import NotPlain
-from attnviz.analysis.residual import LastNorm, ResidualMaps, residual_maps
+from attnviz.analysis.residual import LastNorm, ResidualMaps, hidden_by_rounding, residual_maps
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
@@ -150,17 +157,22 @@ def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
         for site, one, output in zip((*sites, None), norms, (*found, None), strict=True)
     )
     last = LastLayer(before, sublayers, head[0], head[1])
-    return last if _adds_up(last, again) else NotPlain("the parts that its last layer adds are not known")
+    if _adds_up(last, again, allowed_share(torch.float32, model.device.type)):
+        return last
+    is_rounded = again.logits.dtype is not torch.float32
+    return NotPlain(
+        hidden_by_rounding(again.logits.dtype) if is_rounded else "the parts that its last layer adds are not known"
+    )
 
 
-def _adds_up(last: LastLayer, trace: Trace) -> bool:
-    """Check that the input of each norm equals the residual stream plus the output of the heads."""
+def _adds_up(last: LastLayer, trace: Trace, share: float) -> bool:
+    """Check that the input of each norm equals the residual stream plus the output of the heads, to a `share` of it."""
     before = last.before
     for nth, one in enumerate(last.sublayers):
         if one.site is not None and one.output is not None:
             context = trace.context(one.site.kind, one.site.layer)
             made = one.output.head_outputs(context).sum(dim=0).double() + one.output.bias.double()
-            if not _is_near(before + made, one.whole):
+            if not _is_near(before + made, one.whole, share=share):
                 return False
         before = torch.stack([last._sublayer_input(nth + 1, row) for row in range(len(one.whole))])
     return True
@@ -178,8 +190,10 @@ def _head(products: Sequence[HeardProduct], stream: Tensor, logits: Tensor) -> t
     return None
 
 
-def _is_near(one: Tensor, other: Tensor, size: float = 1.0) -> bool:
-    allowed = ROUNDING * torch.finfo(torch.float32).eps * max(1.0, size, float(other.abs().max()))
+def _is_near(
+    one: Tensor, other: Tensor, size: float = 1.0, *, share: float = ROUNDING * torch.finfo(torch.float32).eps
+) -> bool:
+    allowed = share * max(1.0, size, float(other.abs().max()))
     return bool(((one - other).abs() <= allowed).all())
 
 
