@@ -26,6 +26,7 @@ _DRAWS = {aten.random_.default, aten.random_.to, getattr(aten.random_, "from")}
 # "copies" to the device, "waits" for numbers, "synchronized", "emptied", and calls of the fused kernel: "causal",
 # "masked" or "unmasked".
 counts: Counter[str] = Counter()
+memory = {"taken": 0, "room": 0}  # bytes that a test says are taken and left
 
 
 def _each(change: Callable[[Tensor], Any], found: Any) -> Any:
@@ -238,6 +239,11 @@ def fake_device(kind: str) -> Iterator[torch.device]:
         for module in (torch.cuda, torch.mps):
             patch.setattr(module, "synchronize", lambda *device: counts.update(synchronized=1))
             patch.setattr(module, "empty_cache", lambda: counts.update(emptied=1))
+        for module, name in ((torch.cuda, "memory_allocated"), (torch.mps, "current_allocated_memory")):
+            patch.setattr(module, name, lambda *device: memory["taken"])
+        patch.setattr(torch.cuda, "mem_get_info", lambda device: (memory["room"], 0))
+        patch.setattr(torch.mps, "recommended_max_memory", lambda: memory["room"])
+        patch.setattr(torch.mps, "driver_allocated_memory", lambda: 0)
         patch.setattr(torch, "Generator", _Generator)
         swaps = torch.__future__.get_swap_module_params_on_conversion()
         torch.__future__.set_swap_module_params_on_conversion(True)  # a weight that two modules share stays one

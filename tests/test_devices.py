@@ -17,9 +17,11 @@ from attnviz.implementations.weights import SiteWeights
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface import load
 from attnviz.models.translator.stepwise import teacher_forced
+from attnviz.transformer.device import OutOfDeviceMemoryError
 from attnviz.transformer.probe import Site
+from tests import fake_device as fake
 from tests.device_scenarios import CPU, PROMPT, SCENARIOS, TEXT, assert_same, checkpoint, target, translator, whole
-from tests.fake_device import OnDevice, counts, fake_device
+from tests.fake_device import OnDevice, _Move, counts, fake_device, memory
 from tests.models.huggingface import checkpoints
 
 GPUS = pytest.mark.parametrize("kind", ["cuda", "mps"])
@@ -91,7 +93,7 @@ def test_products_in_tf32_are_no_fault_of_a_model(name, folder, cpu_results, tf3
 
 @CHECKPOINTS
 def test_what_is_taken_apart_fits_a_run_whose_products_were_in_tf32(name, folder, tf32):
-    """Its parts are computed on the CPU, in float32: heads through W_o, projections, and contexts beside an ablation."""
+    """The parts are computed on the CPU, in float32: heads through W_o, projections, contexts beside an ablation."""
     with fake_device("cuda") as device:
         model = attnviz.load(*load_in_memory(folder(name), device))
         trace, site = model.trace(PROMPT, **target(model)), Site(model.kinds[-1], 0)
@@ -139,6 +141,35 @@ def test_a_gpu_is_given_no_causal_mask_and_a_trace_keeps_its_mask_once(folder):
         counts.clear()
         window.trace(PROMPT)
         assert (counts["causal"], counts["masked"]) == (0, window.n_layers), "a window hides more than later keys"
+
+
+@pytest.mark.parametrize("name", ["translator", "llama", "t5"])
+def test_a_gpu_without_room_is_one_sentence(name, folder, monkeypatch):
+    """Also in a notebook, where no page or command catches torch's own error."""
+    with fake_device("cuda") as device:
+        model = translator(device) if name == "translator" else load(folder(name), device=device, dtype=torch.float32)
+        given = {"to": "fr", "tgt_text": "je t'aime"} if name == "translator" else target(model)
+        memory.update(taken=1_000_000_000, room=2_000_000_000)
+
+        def refuse(*_: object, **__: object) -> None:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total capacity")
+
+        monkeypatch.setitem(fake._OWN, torch.nn.functional.scaled_dot_product_attention, refuse)
+        runs = [lambda: model.trace(PROMPT, **given)]
+        runs += [lambda: list(model.stepwise(PROMPT))] if name == "llama" else []
+        for run in runs:
+            with pytest.raises(
+                OutOfDeviceMemoryError, match=r"needs about 3\.2 GB .* cuda:0, which has 2\.0 GB for it"
+            ):
+                run()
+
+
+def test_a_model_is_moved_in_the_type_that_it_runs_in(folder, monkeypatch):
+    moved, move = [], _Move.apply
+    monkeypatch.setattr(_Move, "apply", lambda tensor, place: moved.append(tensor.dtype) or move(tensor, place))
+    with fake_device("cuda") as device:
+        load(folder("llama"), device=device, dtype=torch.bfloat16)
+    assert moved.count(torch.float32) < moved.count(torch.bfloat16) / 5, "rotary frequencies alone stay float32"
 
 
 @GPUS

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import torch
 from jaxtyping import Bool
 from torch import Tensor
@@ -30,6 +30,9 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.external.weights import BareWeights, block_starts
 from attnviz.tracing.trace_like import TraceLike, validate_choice
 from attnviz.transformer.probe import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "METRICS",
@@ -79,7 +82,7 @@ METRICS = {
 }
 
 
-def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *, item: int = 0) -> pd.DataFrame:
+def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *, item: int = 0) -> "pd.DataFrame":
     """Return a table with one row per head: kind, layer, head, and the columns of `METRICS`.
 
     The units are in `.attrs["units"]`. If some of a model's layers have no attention, `model_layer` is the layer's
@@ -89,6 +92,8 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
     is undefined: previous and next token in cross-attention, the end token if no key is one, and all metrics of a head
     whose given values are not weights (negative, or rows that sum to more than 1).
     """
+    import pandas as pd  # here, so that `HeadMetrics` works without it
+
     maps = {shown.kind: shown} if isinstance(shown, EagerMaps) else shown
     table = pd.DataFrame(join_tables([head_columns(one, trace, item=item) for one in maps.values()]))
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()}
@@ -219,7 +224,7 @@ def _places(labels: Sequence[RowLabel] | Sequence[ColLabel]) -> Tensor:
     return torch.tensor([sum(label.tokens) / len(label.tokens) for label in labels], dtype=torch.float32)
 
 
-def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) -> pd.DataFrame:
+def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) -> "pd.DataFrame":
     """Measure every head of a trace, or of one `kind`, and return a table with one row per head.
 
     The columns are kind, layer, head, those of `METRICS`, and `induction`: the weight on tokens that follow an earlier
@@ -227,13 +232,16 @@ def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) 
     units, "" for a share from 0 to 1. One layer is in memory at a time. Raises ValueError for a kind or an item that
     the trace does not have.
     """
+    import pandas as pd  # here, so that `metric_columns` works without it
+
     kinds: tuple[Kind, ...] = trace.kinds if kind is None else (validate_choice(kind, "kind", trace.kinds),)
-    table = pd.DataFrame(join_tables([_columns(trace, one, item) for one in kinds]))
+    table = pd.DataFrame(join_tables([metric_columns(trace, one, item) for one in kinds]))
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()} | {"induction": ""}
     return table
 
 
-def _columns(trace: TraceLike, kind: Kind, item: int) -> Columns:
+def metric_columns(trace: TraceLike, kind: Kind, item: int = 0) -> Columns:
+    """Return the columns of `trace_metrics` for one kind, as arrays by name."""
     measures = HeadMetrics(trace, kind, labels(trace, kind, item=item), item=item)
     wanted = _after_earlier_places(trace.query_tokens(kind, item), trace.key_tokens(kind, item))
     tables = []

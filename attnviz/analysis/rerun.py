@@ -15,7 +15,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import likeliest_ids
-from attnviz.transformer.device import is_out_of_memory
+from attnviz.transformer.device import OutOfDeviceMemoryError, is_out_of_memory
 from attnviz.transformer.probe import Probe
 
 MOST_UNCACHED = 128  # maximum tokens without a cache, where each token runs the whole prefix
@@ -75,7 +75,7 @@ class Writing:
             self._rows = next(self._steps)
         except StopIteration:
             self._finish()
-        except RuntimeError as refusal:
+        except (RuntimeError, OutOfDeviceMemoryError) as refusal:
             if is_out_of_memory(refusal):
                 self._steps = self._begin()
                 raise

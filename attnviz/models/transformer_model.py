@@ -24,7 +24,7 @@ from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Stepper, Vocabulary
-from attnviz.transformer.device import wait_for
+from attnviz.transformer.device import explain_shortage, wait_for
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
 from attnviz.transformer.transformer import Memory, Transformer
@@ -254,15 +254,17 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         warn_of_cuts(source.notes)
         recorder, resolved = Recorder(), changes.resolve([given or source.initial_sentence])
         started = time.perf_counter()
-        memory = self.model.encode(self.batch([source.src]), None, ForwardContext(resolved.chain_with(recorder)))
-        wait_for(self.device)
-        encoded = time.perf_counter()
-        target = TargetPass(self.model, memory, ForwardContext(resolved.chain_with(recorder)))
-        sentence, notes = given, ()
-        if sentence is None:
-            sentence, notes = self._label_written(source, self.write_target_ids(source, target, limit, resolved.edits))
-        logits = target.logits([token.id for token in sentence.tgt_in])
-        decoding = 0.0 if given else time.perf_counter() - encoded - target.seconds
+        with explain_shortage(self.device, "A run of the model"):
+            memory = self.model.encode(self.batch([source.src]), None, ForwardContext(resolved.chain_with(recorder)))
+            wait_for(self.device)
+            encoded = time.perf_counter()
+            target = TargetPass(self.model, memory, ForwardContext(resolved.chain_with(recorder)))
+            sentence, notes = given, ()
+            if sentence is None:
+                ids = self.write_target_ids(source, target, limit, resolved.edits)
+                sentence, notes = self._label_written(source, ids)
+            logits = target.logits([token.id for token in sentence.tgt_in])
+            decoding = 0.0 if given else time.perf_counter() - encoded - target.seconds
         info = self.info(
             to, (*source.notes, *notes, *resolved.notes), forward=encoded - started + target.seconds, decoding=decoding
         )

@@ -5,7 +5,10 @@ waits for it, and a slice needs no copy.
 """
 
 import os
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from traceback import clear_frames
 from typing import TypeVar
 
 import torch
@@ -22,7 +25,7 @@ Result = TypeVar("Result")
 
 
 class OutOfDeviceMemoryError(ValueError):
-    """The device has not enough memory for a request, even after all caches were emptied."""
+    """A device has not enough memory for a request. The message is one sentence: what is needed, and what would fit."""
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -95,9 +98,80 @@ def rounding_unit(dtype: torch.dtype, device: str) -> float:
     return _TF32 if is_tf32 else torch.finfo(dtype).eps
 
 
-def is_out_of_memory(error: RuntimeError) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Check whether an error means that a device has no memory left. MPS says so only in the error message."""
-    return isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error)
+    own = torch.OutOfMemoryError, OutOfDeviceMemoryError
+    return isinstance(error, own) or (isinstance(error, RuntimeError) and "out of memory" in str(error))
+
+
+@contextmanager
+def explain_shortage(
+    device: torch.device, what: str, *, tokens: int = 0, done: Callable[[], float] = lambda: 1.0
+) -> Iterator[None]:
+    """Raise OutOfDeviceMemoryError in the place of torch's own error for a device without memory. Its sentence says
+    how much `what` needs beside what was taken before, how much there is, and how many of so many `tokens` would fit.
+
+    `done` returns the share of the work that was done, 0 to 1, when memory ran out: the rest needs as much again.
+    """
+    before = _taken(device)
+    try:
+        yield
+        return
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        needed = int((_taken(device) - before) / max(done(), 0.01)) + _refused_bytes(error)
+        clear_frames(error.__traceback__)  # a notebook keeps the last error, and with it all that the run had made
+    free_spare_blocks()
+    room = _free_bytes(device) + max(0, _taken(device) - before)
+    raise OutOfDeviceMemoryError(_describe_shortage(device, what, (needed, room), tokens)) from None
+
+
+def _taken(device: torch.device) -> int:
+    """Count the bytes that tensors take on a device, as far as torch tells."""
+    if device.type == "cuda":
+        return torch.cuda.memory_allocated(device)
+    return torch.mps.current_allocated_memory() if device.type == "mps" else 0
+
+
+def _free_bytes(device: torch.device) -> int:
+    """Return the bytes that are left on a device, or 0 where torch does not tell."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    if device.type == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
+    return 0
+
+
+def _refused_bytes(error: RuntimeError) -> int:
+    """Read from torch's error how many bytes it could not have; 0 where the error does not say."""
+    found = re.search(r"[Tt]ried to allocate ([\d.]+) ([KMG]i?)?B", str(error))
+    if found is None:
+        return 0
+    return int(float(found[1]) * 1024 ** " KMG".index((found[2] or " ")[0]))
+
+
+def _describe_shortage(device: torch.device, what: str, bytes_: tuple[int, int], tokens: int) -> str:
+    """Write the sentence from the bytes that are needed and those that there are."""
+    needed, room = bytes_
+    if not 0 < room < needed:  # not known, or in pieces that are too small
+        return FULL
+    said = f"{what} needs about {gigabytes(needed)} of memory on {device}, which has {gigabytes(room)} for it"
+    # What a run keeps grows with the text or faster, so a text shorter by this share fits.
+    fit = round_down(tokens * room / needed)
+    fits = f": about {fit:,} tokens would fit" if fit else ""
+    return f"{said}{fits}. A smaller model, ATTNVIZ_DTYPE=bfloat16 or the CPU (ATTNVIZ_DEVICE=cpu) needs less of it."
+
+
+def gigabytes(count: int) -> str:
+    """Write a number of bytes in gigabytes, small ones in megabytes."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+def round_down(number: float) -> int:
+    """Round down to two digits."""
+    step = 10 ** max(len(str(int(number))) - 2, 0)
+    return int(number) // step * step
 
 
 def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -> Result:
@@ -107,11 +181,11 @@ def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -
     """
     try:
         return run()
-    except RuntimeError as error:
+    except (RuntimeError, OutOfDeviceMemoryError) as error:
         if not is_out_of_memory(error):
             raise
     free()  # outside the except block, in which the error would keep the run's tensors alive
-    _free_spare_blocks()
+    free_spare_blocks()
     try:
         return run()
     except RuntimeError as error:
@@ -120,7 +194,7 @@ def retry_out_of_memory(run: Callable[[], Result], free: Callable[[], object]) -
         raise OutOfDeviceMemoryError(FULL) from error
 
 
-def _free_spare_blocks() -> None:
+def free_spare_blocks() -> None:
     """Return device memory that torch holds but does not use."""
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

@@ -13,6 +13,7 @@ from attnviz.transformer.device import (
     retry_out_of_memory,
     rounding_unit,
 )
+from tests.fake_device import fake_device, memory
 
 CPU = torch.device("cpu")
 
@@ -142,3 +143,28 @@ def test_what_else_goes_wrong_is_not_tried_again():
     with pytest.raises(RuntimeError, match="shapes"):
         retry_out_of_memory(run, lambda: done.append("freed"))
     assert done == ["run"]
+
+
+@pytest.mark.parametrize("kind", ["cuda", "mps"])
+def test_a_shortage_is_one_sentence_that_says_what_is_needed_and_what_would_fit(kind):
+    with fake_device(kind) as device:
+        memory.update(taken=2_000_000_000, room=5_000_000_000)
+
+        def run() -> None:
+            with devices.explain_shortage(device, "A run over 8,000 tokens", tokens=8000, done=lambda: 0.25):
+                memory.update(taken=5_000_000_000, room=2_000_000_000)  # three gigabytes for a quarter of the work
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has …")
+
+        with pytest.raises(OutOfDeviceMemoryError) as raised:
+            run()
+    assert str(raised.value).startswith(
+        f"A run over 8,000 tokens needs about 13.1 GB of memory on {kind}:0, which has 5.0 GB for it: about 3,000 "
+        "tokens would fit."
+    )
+    with pytest.raises(OutOfDeviceMemoryError, match="3,000 tokens"):  # the second try's own sentence stays
+        retry_out_of_memory(lambda: (_ for _ in ()).throw(raised.value), lambda: None)
+
+
+def test_another_error_is_not_taken_for_a_shortage():
+    with pytest.raises(RuntimeError, match="shapes"), devices.explain_shortage(CPU, "A run"):
+        raise RuntimeError("shapes cannot be multiplied")

@@ -24,7 +24,7 @@ from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, forbid_ids, likeliest_ids
-from attnviz.transformer.device import wait_for
+from attnviz.transformer.device import explain_shortage, wait_for
 from attnviz.transformer.probe import Probe
 
 _NOBODY = Chain(())
@@ -293,8 +293,10 @@ def steps(
         recorder, started = Recorder(), time.perf_counter()
         first_row = 0 if stepper.cache is None or index == begin else index
         taught = ids[:, : index + 1] if index == begin else ids[:, index : index + 1]
-        logits = stepper.step(taught if index < ids.shape[1] else newest, probe=recorder)
-        wait_for(stepper.network.device)
+        now = taught if index < ids.shape[1] else newest
+        with explain_shortage(stepper.network.device, f"A step over {now.numel():,} tokens", tokens=now.numel()):
+            logits = stepper.step(now, probe=recorder)
+            wait_for(stepper.network.device)
         seconds = time.perf_counter() - started
         newest = plan.choose(rules.forbid(logits))
         chosen = int(newest)

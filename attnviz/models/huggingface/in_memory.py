@@ -38,7 +38,7 @@ from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
 from attnviz.models.huggingface.verification import verified_model
 from attnviz.models.huggingface.weights import text_id, weights_id
-from attnviz.transformer.device import DEVICES
+from attnviz.transformer.device import DEVICES, is_out_of_memory
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -76,9 +76,9 @@ def from_memory(
             return verified_model(given.make_shown(), text, architecture, given=given, is_known=is_known)
 
         made = _verify(given, wrap)
-    except ModelError:
-        raise
     except Exception as error:
+        if isinstance(error, ModelError) or is_out_of_memory(error):
+            raise
         raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
     made.name, made.text_id = _name(part), text_id(tokenizer)
     made.as_given.notes = (*made.as_given.notes, *_adapter_notes(model))

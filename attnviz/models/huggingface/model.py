@@ -22,6 +22,7 @@ from attnviz.tracing.record import Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Choose, likeliest_ids
+from attnviz.transformer.device import explain_shortage
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 _READS_SOURCE = "This model writes no text. Its decoder reads the source again, as transformers does without a target."
@@ -212,7 +213,8 @@ class HuggingFaceModel(ChatModel):
         """
         if not self.writes_logits:
             raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")
-        logits = self._builder.logits_under(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
+        with explain_shortage(self.device, f"A run over {len(edits.rows):,} copies of the text"):
+            logits = self._builder.logits_under(trace.sentences[0], edits, None if rows is None else max(rows) + 1)
         return logits if rows is None else logits[:, list(rows)]
 
     @torch.inference_mode()

@@ -17,6 +17,7 @@ from attnviz.models.huggingface.network import patches
 from attnviz.models.huggingface.network.network import Batch, Network, uses_segments
 from attnviz.models.huggingface.replay import ReplayedModel
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer
+from attnviz.transformer.device import is_out_of_memory
 
 
 def verified_model(
@@ -53,6 +54,8 @@ def verified_model(
     except ModelError:
         raise
     except Exception as error:  # a model that cannot run may raise any type of error
+        if is_out_of_memory(error):
+            raise
         raise ModelError(f"The model cannot run on a text alone: {describe_failure(error)}.") from error
     return made
 
@@ -82,6 +85,8 @@ def _made(
         try:
             network, shown = watch_network(model, eager, is_known=is_known)
         except Exception as error:  # a model's own code may raise any error while it is watched
+            if is_out_of_memory(error):
+                raise
             patches.set_attention(model, "eager")
             made = ReplayedModel(model, text, expected, sample, target)
             made.refusal = reason(error)

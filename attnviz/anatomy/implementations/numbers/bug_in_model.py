@@ -100,7 +100,7 @@ def bug_in_model(
         after, after_cut = write("with the bug", wrong)
         return BugEffect(largest_change(*outputs), before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
-        if isinstance(error, RuntimeError) and is_out_of_memory(error):
+        if is_out_of_memory(error):
             raise
         return Raised.from_error(error)
 

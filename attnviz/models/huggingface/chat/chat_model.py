@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.models.huggingface.as_given import ShownRows
@@ -31,7 +32,7 @@ from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Sampling, likeliest_ids
-from attnviz.transformer.device import wait_for
+from attnviz.transformer.device import explain_shortage, wait_for
 from attnviz.transformer.probe import SCORES_ONLY, Probe
 
 _NO_BAND = {  # reasons why the text of a turn has no band of its own in the maps
@@ -109,7 +110,27 @@ class RecordedModel(NetworkModel):
             hidden=asked or resolved.edits is not None,  # edits may change hidden states
         )
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
-        memory, started = None, time.perf_counter()
+        started = time.perf_counter()
+        tokens, sites = sum(map(len, (*src, *tgt))), sum(layers for layers, _ in self.shapes.values())
+        with explain_shortage(
+            self.device, f"A run over {tokens:,} tokens", tokens=tokens, done=lambda: len(recorder.calls) / sites
+        ):
+            out, memory = self._run_stacks(src, tgt, request)
+            seconds = time.perf_counter() - started
+            is_plain = first is None and not changes.interventions
+            self._check_longer(sentences, ShownRows.read(out) if is_plain else None)
+        info = self._info(seconds, (*notes, *resolved.notes))
+        logits = out.logits if request.logits else None
+        return Trace.from_recorder(
+            recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
+            names=self.network.layer_names,
+            interventions=changes.interventions,
+        )  # fmt: skip
+
+    def _run_stacks(
+        self, src: Sequence[Sequence[Token]], tgt: Sequence[Sequence[Token]], request: PassRequest
+    ) -> tuple[Any, Tensor | None]:
+        """Run the model's stacks over a batch; return transformers' output, and what a trace keeps as memory."""
         if self.family == "encoder-decoder":
             batch = self._builder.batch(src)
             memory = self.network.encode(batch, request)
@@ -118,16 +139,7 @@ class RecordedModel(NetworkModel):
             out = self.network.run_only_stack(self._builder.batch(src if self.family == "encoder" else tgt), request)
             memory = out.last_hidden_state if self.family == "encoder" and not request.logits else None
         wait_for(self.device)
-        seconds = time.perf_counter() - started
-        is_plain = first is None and not changes.interventions
-        self._check_longer(sentences, ShownRows.read(out) if is_plain else None)
-        info = self._info(seconds, (*notes, *resolved.notes))
-        logits = out.logits if request.logits else None
-        return Trace.from_recorder(
-            recorder, sentences, memory=memory, logits=logits, info=info, numbers=self.network.layer_numbers,
-            names=self.network.layer_names,
-            interventions=changes.interventions,
-        )  # fmt: skip
+        return out, memory
 
     def _check_longer(self, sentences: Sequence[Sentence], shown: ShownRows | None = None) -> None:
         """Compare a text that is longer than all before with the model as it was given. Raises ModelError for a

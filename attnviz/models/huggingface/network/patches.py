@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from transformers.activations import ACT2FN
 
+from attnviz.transformer.device import explain_shortage
+
 
 def share_weights(model: Any) -> Any:
     """Copy a model's modules so that the copy shares the tensors; the copy is in evaluation mode."""
@@ -24,12 +26,19 @@ def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
     Rotary frequencies stay in float32: rounded to bfloat16, they would move a token at position one thousand by several
     positions. So do the few weights whose class asks for it, such as T5's `wo` in float16.
     """
-    model.to(device)
     exact = {name: tensor.data for name, tensor in _tensors(model) if _is_exact(model, name, dtype)}
-    model.to(dtype)
+    model.to(dtype)  # before they are moved, so that a GPU never holds more than the model in its own type
     for name, tensor in _tensors(model):
         if name in exact:
             tensor.data = exact[name]
+    with explain_shortage(device, "The model", done=lambda: _share_on(model, device)):
+        model.to(device)
+
+
+def _share_on(model: Any, device: torch.device) -> float:
+    """Return the share of a model's numbers that is on a device of that type."""
+    sizes = [(tensor.device.type == device.type, tensor.numel()) for _, tensor in _tensors(model)]
+    return sum(size for is_there, size in sizes if is_there) / max(1, sum(size for _, size in sizes))
 
 
 def set_attention(model: Any, name: str) -> None:
