@@ -352,7 +352,7 @@ def attributed(case: Case) -> Numbers:
 
 def measured(case: Case) -> Numbers:
     """Compute the metrics of every head."""
-    from attnviz.analysis.trace_metrics import metric_columns
+    from attnviz.analysis.metric_table import metric_columns
 
     columns = [(kind, metric_columns(case.trace, kind)) for kind in case.trace.kinds]
     return {
@@ -621,7 +621,7 @@ def _eager(model: LongModel, length: int, part: str, ours: tuple[float, int]) ->
 
 def _looked_at(trace: Any, part: str, *, aim: bool) -> Iterator[Result]:
     """Time every head's small map and every head's numbers, whose results are on the CPU."""
-    from attnviz.analysis.trace_metrics import metric_columns
+    from attnviz.analysis.metric_table import metric_columns
 
     (kind,) = trace.kinds
     layers, heads = trace.shape(kind)
