@@ -8,6 +8,7 @@ place.
 """
 
 import argparse
+import inspect
 import os
 import sys
 import warnings
@@ -40,8 +41,7 @@ _ASKED = {
 }
 
 
-_OF_MODEL = ("mask_lab", "switches", "attribution")  # pictures of a model and its trace
-_OF_TWO = ("compared", "patching")
+_SECOND_RUN = {"other", "there"}  # what pictures of two runs call the second one
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -132,38 +132,44 @@ def _trace(options: argparse.Namespace) -> int:
 
 def _check_picture(options: argparse.Namespace) -> None:
     """Raise ValueError for a picture that does not exist, or that cannot be drawn with these options."""
-    import attnviz
+    from attnviz.hosts.registry import pictures
 
     if options.html is None:
         return
-    attnviz.picture(options.picture)
-    if options.picture == "learning":
-        raise ValueError("The picture learning needs a recording: attnviz learn reverse --out run.npz makes one.")
-    if options.picture in _OF_TWO and options.other is None:
+    needed = _needed(options.picture)
+    if "recording" in needed:
+        raise ValueError(
+            f"The picture {options.picture} needs a recording: attnviz learn reverse --out run.npz makes one."
+        )
+    if needed & _SECOND_RUN and options.other is None:
         raise ValueError(f"{options.picture} shows two runs: give the second sentence with --other.")
-    if options.picture not in _OF_TWO and options.other is not None:
-        raise ValueError(f"--other gives a second sentence, which only {' and '.join(_OF_TWO)} show.")
+    if not needed & _SECOND_RUN and options.other is not None:
+        of_two = [name for name in sorted(pictures()) if _needed(name) & _SECOND_RUN]
+        raise ValueError(f"--other gives a second sentence, which only {' and '.join(of_two)} show.")
+
+
+def _needed(name: str) -> set[str]:
+    """Return the names of the arguments without which a picture cannot be drawn."""
+    import attnviz
+
+    taken = inspect.signature(attnviz.picture(name).subject).parameters.values()
+    return {one.name for one in taken if one.default is one.empty}
 
 
 def _shown(options: argparse.Namespace, model: Any, trace: Any, given: Any) -> Any:
-    """Draw the picture named in the options, from the trace or from the model and the trace."""
+    """Draw the picture named in the options, from those of these values that it takes."""
     import attnviz
 
-    asked = {name: value for name in ("kind", "layer", "head") if (value := getattr(options, name)) is not None}
-    subject: tuple[Any, ...] = (trace,)
-    if options.picture == "stepper":
-        more = {"to": options.to, "target": options.target, "new_tokens": options.new_tokens}
-        asked |= {name: value for name, value in more.items() if value is not None}
-        asked |= {"messages": given} if given else {}
-        subject = (model, options.text or "")
-    elif options.picture == "compared":
-        other = model.trace(options.other, **_arguments(options, model))
-        subject = (("text", model, trace), ("other", model, other))
-    elif options.picture == "patching":
-        subject = (model, trace, options.other)
-    elif options.picture in _OF_MODEL:
-        subject = (model, trace)
-    return attnviz.picture(options.picture).of(*subject, **asked)
+    picture = attnviz.picture(options.picture)
+    needed, taken = _needed(options.picture), inspect.signature(picture.subject).parameters
+    values = {"model": model, "trace": trace, "other": options.other, "here": ("text", model, trace)}
+    if "there" in needed:
+        values["there"] = ("other", model, model.trace(options.other, **_arguments(options, model)))
+    subject = {name: value for name, value in values.items() if name in needed}
+    fields = {name: getattr(options, name) for name in ("kind", "layer", "head")}
+    told = {name: getattr(options, name) for name in ("text", "to", "target", "new_tokens") if name in taken}
+    told |= {"messages": given} if given and "messages" in taken else {}
+    return picture.of(**subject, **{name: value for name, value in (fields | told).items() if value is not None})
 
 
 def _reply(options: argparse.Namespace) -> int:

@@ -1,6 +1,7 @@
 """Pictures: functions of a trace and a state, which know no Streamlit. A page, a notebook and a file call the same one.
 
-A picture is a file with two things, and its declaration (`attnviz.Picture`) stands in `hosts/registry.py`::
+A picture is a folder. Its `__init__.py` declares it (`attnviz.Picture`), and `hosts/registry.py` finds the declaration.
+A file beside it has the state and the function::
 
     @dataclass(frozen=True)
     class LinksState(PageState):                # names, types, defaults and options, declared once
@@ -17,7 +18,7 @@ field, so that a script has no defaults of its own.
 
 The function makes the whole payload but for its caption: the choice of maps, metrics, cells and header; what a lesson
 covers is an argument. It fits the state to what the trace has, and makes expensive parts by
-`cached(picture, key, make)`: `make_anew` by default, on a page `ui.cache.pictures.get_or_make`, which returns what
+`cached(picture, key, make)`: `make_anew` by default, on a page `app.cache.pictures.get_or_make`, which returns what
 `make` returned before for the same picture and key. The key is a tuple of the trace and of all else that `make` reads::
 
     made = cached("links", (trace, kind, options), lambda: links_payload(…))

@@ -53,8 +53,6 @@ EXCEPTIONS = {
     ("attnviz/app/extensions.py", "attnviz/heads/heads_state.py"),
     ("attnviz/app/frame/chat_editor.py", "attnviz/decoding/reply/page/held.py"),
     ("attnviz/app/layout.py", "attnviz/classroom/page/asking.py"),
-    # What is kept between runs has the types of Heads' alignments.
-    ("attnviz/kit/caching.py", "attnviz/heads/alignment/numbers/alignment_ways.py"),
     # Spans draws what heads write, and has its needle test on Causes.
     ("attnviz/spans/spans.py", "attnviz/heads/cells.py"),
     ("attnviz/causes/page/needle.py", "attnviz/spans/numbers/needle.py"),

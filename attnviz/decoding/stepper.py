@@ -2,24 +2,30 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from attnviz.analysis.next_tokens import NextToken
-from attnviz.decoding.decoding import CHOICES, START, WAYS, DecodingState, run_decoding
+from attnviz.decoding.decoding import CHOICES, START, WAYS, DecodingInput, DecodingState, run_decoding
 from attnviz.decoding.numbers.comparison import Decoded
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.payload import entries_of, told_spans
+from attnviz.kit.subject import EVERYTHING, Subject, constant_caption
 from attnviz.kit.views import colour
 from attnviz.kit.views.labels import KINDS
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.spans import move_spans
+from attnviz.models import chat
 from attnviz.models.decoding_record import DecodingRecord
 from attnviz.models.protocol import Model
+from attnviz.text.conversation import Turn, read_turns
 from attnviz.text.display import display, display_token
 from attnviz.text.entries import entries
 from attnviz.text.tokens import Span, Token
+from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 
@@ -306,3 +312,33 @@ def _index(value: Any, length: int) -> int | str:
 
 def _scale(name: str) -> np.ndarray:
     return np.asarray(getattr(colour, name), dtype=np.uint8).reshape(256, 3)
+
+
+@reads_arguments
+def stepper_of(
+    model: Model, text: str = "", *, to: str = "", target: str = "", new_tokens: int = 0,
+    interventions: Sequence[Intervention] = (), messages: Sequence[Mapping[str, Any] | Turn] = (),
+) -> Subject:  # fmt: skip
+    """Show the training pass beside every step of decoding `text`, both with `interventions`.
+
+    `messages` are a conversation instead of the text, for a model with a chat template. Raises ValueError for a model
+    that writes no text, and for a model with several languages if `to` is missing.
+    """
+    if len(model.languages) > 1 and not to:
+        raise ValueError(f"Say which language is written: to= one of {', '.join(model.languages)}.")
+    more = {"to": to, "tgt_text": target, "new_tokens": new_tokens, "interventions": interventions}
+    said = {name: value for name, value in more.items() if value}
+    turns = read_turns(messages) if messages else ()
+    if turns:
+        chat.require(model)
+        said |= {"messages": [turn.as_message for turn in turns], "new_tokens": chat.reply_tokens(turns, new_tokens)}
+    trace = model.trace(text, **said)
+    asked = DecodingInput(text, trace.to, new_tokens, turns)
+
+    def draw(state: DecodingState, **how: int) -> Payload:
+        return stepper(model, trace, state, run=run_decoding(model, trace, state, asked=asked), **how)
+
+    layers, heads = trace.shape(trace.kinds[-1])
+    silent = ("more", "ids_src", "ids_tgt", "ids_seed", "ids_causal")
+    bounds, whole = {"layer": layers, "head": heads}, partial(draw, most=EVERYTHING)
+    return Subject(DecodingState(), draw, constant_caption(trace, model), bounds, silent, draw_whole=whole, trace=trace)

@@ -3,25 +3,29 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
-from attnviz.analysis.metric_table import Columns, HeadMetrics, head_columns, join_tables
+from attnviz.analysis.metric_table import METRICS, Columns, HeadMetrics, head_columns, join_tables
+from attnviz.guards.arguments import reads_arguments
 from attnviz.heads.cells import WEIGHT, Cells, cells
 from attnviz.heads.heads_state import HeadsState
 from attnviz.heads.payload import THUMBNAIL_SIDE, heads_payload, with_fitted_view
 from attnviz.heads.sentences import sentence_strip
 from attnviz.kit.browser_view import to_view, with_declaration
-from attnviz.kit.caching import Cache, make_anew
-from attnviz.kit.covering import Covering
+from attnviz.kit.caching import NO_HELP, Cache, Host, make_anew
+from attnviz.kit.covering import NOTHING, Covering
+from attnviz.kit.focus import SiteBounds
 from attnviz.kit.picture import TabRules
+from attnviz.kit.subject import EVERYTHING, Subject, of_trace
 from attnviz.kit.wire import Payload
 from attnviz.maps.lazy import MapsOverview, maps_overview
 from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import labels, select
 from attnviz.models.protocol import Model
-from attnviz.tracing.causes.switches import heads_off
+from attnviz.tracing.causes.switches import Head, heads_off, switch_heads_off
+from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
@@ -162,3 +166,37 @@ class HeadsRules(TabRules):
         """Return the state with `off` set to the heads that are off in the run."""
         shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
         return replace(state, off=tuple(sorted(heads_off(trace.interventions, shapes))))
+
+
+@reads_arguments
+def heads_of(
+    trace: TraceLike, *, model: Model | None = None, covering: Covering = NOTHING,
+    quadrant: tuple[int, int] | None = None, host: Host = NO_HELP,
+) -> Subject:  # fmt: skip
+    """Show every head's map.
+
+    With the model, heads can be switched off, and cells can show what heads write. `covering` hides what an open
+    question asks about; `quadrant` is explained at `HeadsPicture`.
+    """
+    cached = make_anew if trace.from_file else host.cached  # uploaded maps would fill the shared cache
+    shapes: dict[Kind, tuple[int, int]] = {kind: trace.shape(kind) for kind in trace.kinds}
+    start = HeadsState(trace.kinds[-1], off=tuple(sorted(heads_off(trace.interventions, shapes))))
+
+    def draw(state: HeadsState, **how: int) -> Payload:
+        more = {"model": model, "covering": covering, "quadrant": quadrant, "cached": cached, **how}
+        return heads(_run(trace, start, state, model), state, **more)
+
+    bounds = {"sort": ("layout", *METRICS), "tint": ("none", *METRICS), "pins": SiteBounds({**shapes})}
+    alone = () if model is not None and isinstance(trace, Trace) else ("cells", "off")
+    made = of_trace(trace, start, draw, model, bounds, ("plotly", "table", "npz", *alone))
+    return replace(made, draw_whole=partial(draw, most=EVERYTHING))
+
+
+def _run(trace: TraceLike, start: HeadsState, state: HeadsState, model: Model | None) -> TraceLike:
+    """Return the trace, run again if other heads are off than when it was made."""
+    if state.off == start.off:
+        return trace
+    if model is None or not isinstance(trace, Trace):
+        raise ValueError("off=… cannot be shown: give the model that made the trace, model=…, to run it again.")
+    off = [Head(*site) for site in state.off]  # type: ignore[arg-type]  # checked by rerun
+    return model.rerun(replace(trace, interventions=switch_heads_off(trace.interventions, model.shapes, off)))

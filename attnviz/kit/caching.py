@@ -9,8 +9,6 @@ from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps
-
 Made = TypeVar("Made")
 
 
@@ -38,21 +36,21 @@ class Host:
     functions.
 
     If `is_strict`, a choice that cannot be drawn raises ValueError; otherwise the default choice is drawn. `cached`
-    caches expensive parts. `find_maps` finds a model's linear maps, given the model and a trace; None means
-    `KnownMaps.find`. `find_rates` returns the model's alignment error rates in the `language` of the links made by
+    caches expensive parts. `find_maps` finds a model's linear maps, given the model and a trace; None means that the
+    picture finds them. `find_rates` returns the model's alignment error rates in the `language` of the links made by
     hand; None means the shipped rates in the language of the trace. `run` does long work, given its name, its subject,
     a progress message, and a function that takes a `Cancellable`; it returns None if a visitor stopped the work.
     """
 
     is_strict: bool = True
     cached: Cache = make_anew
-    find_maps: "Callable[[Any, Any], KnownMaps] | None" = None
+    find_maps: Callable[[Any, Any], Any] | None = None
     language: str | None = None
-    find_rates: "Callable[[], Mapping[Aligner, float]] | None" = None
+    find_rates: "Callable[[], Mapping[Any, float]] | None" = None
     run: Callable[[str, object, str, Callable[[Cancellable], Any]], Any] = run_to_the_end
 
     @property
-    def rates(self) -> "Mapping[Aligner, float] | None":
+    def rates(self) -> "Mapping[Any, float] | None":
         """The alignment error rates that the host finds; None if it has no `find_rates`."""
         return None if self.find_rates is None else self.find_rates()
 

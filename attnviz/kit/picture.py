@@ -59,9 +59,24 @@ def weights_are_enough(texts: Mapping[str, str]) -> bool:
     return False
 
 
+def always(texts: Mapping[str, str]) -> bool:
+    """Return True: a picture always needs logits and hidden states."""
+    return True
+
+
 def trace_alone(model: Any, trace: Any) -> Mapping[str, Any]:
     """Return the arguments for a picture of a single trace."""
     return {"trace": trace}
+
+
+def model_and_trace(model: Any, trace: Any) -> Mapping[str, Any]:
+    """Return the arguments of a picture that is drawn from a model and its trace."""
+    return {"model": model, "trace": trace}
+
+
+def another_run(model: Any, trace: Any) -> Any:
+    """Trace a longer sentence with the same target, for the example of a picture of two runs."""
+    return model.trace(f"{trace.src_text} again", to=trace.to, tgt_text=trace.tgt_text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,15 +111,20 @@ class Picture:
         terms: pages of the app whose glossary explains the words on the controls, or a file of terms.
         page: the page with the picture's tab, "" for none.
         tab: the tab's name in addresses, if it is not `name`.
+        position: of its tab among the tabs of the page; tabs of other packages come last.
         rules: how the tab shares choices with the page's other tabs.
         needs_whole_trace: function of the address parameters: does the picture need logits and hidden states?
         needs_decoder: whether the tab is offered only for models with a decoder.
+        draws_every_map: whether drawing it computes the map of every head. A visitor can then stop it, and can choose a
+            quadrant of the maps for a text of two segments.
+        controls: draws the tab's own controls above the picture: a function of the trace, the page's state, the model
+            (None for a visitor's own weights) and the host; it returns the host with which the picture is drawn.
         python_only: fields that need Python: their controls are left out of files.
         widget: the name of the widget, if it is not `name`; pictures may share a widget.
         example: arguments of `of` for a model and a trace, by name; the tests of attnviz draw it.
 
-    `state`, `payload`, `subject_of` and `rules` may each be a text such as "my_package.numbers:entropy", which is
-    imported when it is first needed: the tab is then there before torch is.
+    `state`, `payload`, `subject_of`, `rules` and `controls` may each be a text such as "my_package.numbers:entropy",
+    which is imported when it is first needed: the tab is then there before torch is.
     """
 
     name: str
@@ -117,9 +137,12 @@ class Picture:
     terms: tuple[str | Path, ...] = ("Heads",)
     page: str = "Heads"
     tab: str = ""
+    position: int = 1000
     rules: type[TabRules] | str = TabRules
     needs_whole_trace: Callable[[Mapping[str, str]], bool] = weights_are_enough
     needs_decoder: bool = False
+    draws_every_map: bool = False
+    controls: "Callable[..., Any] | str | None" = None
     python_only: tuple[str, ...] = ()
     widget: str = ""
     example: Callable[[Any, Any], Mapping[str, Any]] = trace_alone
@@ -142,6 +165,10 @@ class Picture:
     def tab_rules(self) -> TabRules:
         """How the tab shares choices with the page's other tabs."""
         return _resolve(self.rules)()
+
+    def draw_controls(self, trace: Any, page: Any, model: Any, host: Any) -> Any:
+        """Draw the tab's own controls, if the picture has any. Return the host with which the picture is drawn."""
+        return host if self.controls is None else _resolve(self.controls)(trace, page, model, host)
 
     @property
     def subject(self) -> "Callable[..., Subject]":

@@ -15,6 +15,8 @@ from attnviz.kit.wire import Payload
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace_like import TraceLike
 
+EVERYTHING = 1 << 40  # bytes; no limit
+
 
 def as_told(state: Any, told: Mapping[str, Any], before: Any) -> Any:
     """Return a state unchanged after the browser reported it."""
@@ -107,6 +109,12 @@ def _refusal(name: str, value: Any, allowed: str) -> ValueError:
 def caption_by(trace: TraceLike, model: Model | None = None, **which: Any) -> Caption:
     """Return the caption for a run's pictures, with the model's name if it is known."""
     return caption_of(trace, "" if model is None else f"{model.name}, weights {trace.model_id}", **which)
+
+
+def constant_caption(trace: TraceLike, model: Model) -> Callable[[Any], Caption]:
+    """Return a function that captions every state of a picture alike: with the run and its model."""
+    caption = caption_by(trace, model)
+    return lambda state: caption
 
 
 def site_bounds(trace: TraceLike) -> dict[str, Any]:

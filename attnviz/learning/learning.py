@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.fields import (
     PageState,
     Problem,
@@ -17,6 +18,8 @@ from attnviz.kit.fields import (
     text,
     whole_number,
 )
+from attnviz.kit.subject import Subject
+from attnviz.kit.views.captions import Caption
 from attnviz.kit.wire import Payload
 from attnviz.learning import outcomes
 from attnviz.learning.outcomes import GUESSES
@@ -204,3 +207,17 @@ def question(runs: Sequence[ShownRun]) -> Asked | None:
     scores = run.recording.scores if run.recording is not None else None
     verdicts = {guess: outcomes.verdict(guess, scores or {}) for guess in outcomes.GUESSES}
     return Asked(asked, outcomes.question(run.experiment, scores), outcomes.GUESSES, verdicts)
+
+
+@reads_arguments
+def learning_of(
+    recording: Recording | TranslatorRecording, other: Recording | TranslatorRecording | None = None
+) -> Subject:
+    """Show one or two recordings of training, step by step."""
+    recordings = [recording] if other is None else [recording, other]
+    are_toys = all(isinstance(one, Recording) for one in recordings)
+    start = LearningState(guess="open") if are_toys else RecordingState()
+    silent = ("task", "seed", "first", "second", "train", "recording", "of")
+    titles = [title_of(one.experiment) if isinstance(one, Recording) else TRANSLATORS_TITLE for one in recordings]
+    caption = Caption("", " | ".join(titles))
+    return Subject(start, lambda state: learning(recordings, state), lambda state: caption, {}, silent)

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.payload import Bands
+from attnviz.kit.subject import Subject, caption_by, site_bounds
 from attnviz.kit.views import colour
 from attnviz.kit.views.labels import KINDS
 from attnviz.kit.wire import Blobs, Payload
@@ -158,3 +160,21 @@ def _add(blobs: Blobs, array: np.ndarray | None, dtype: Any = "<f4") -> int | No
 def _fill_text(value: float) -> str:
     """Return a fill value as text, because JSON has no infinity."""
     return f"{value:.6g}".replace("-", "−").replace("inf", "∞") if math.isinf(value) or value else "0"
+
+
+@reads_arguments
+def mask_lab_of(model: Model, trace: Trace) -> Subject:
+    """Show scores, masked scores, weights and context of one head, with a mask to paint."""
+    causal = "decoder_self" in trace.kinds
+    start = MasksState(rules=(("causal", ()),)) if causal else MasksState(trace.kinds[0])
+    bounds = site_bounds(trace) | {"item": len(trace.sentences)}
+    return Subject(
+        start, lambda state: mask_lab(model, trace, state),
+        lambda state: replace(caption_by(trace, model, item=state.item), site=site_name(state)),
+        bounds, silent=("second",), settle=_bake, trace=trace,
+    )  # fmt: skip
+
+
+def _bake(state: MasksState, told: Mapping[str, Any], before: MasksState) -> MasksState:
+    """Remove the rules if the paint now contains all of them."""
+    return replace(state, rules=()) if told.get("bake") is True else state

@@ -3,3 +3,19 @@
 It may import analysis, kit and models, but not Streamlit: its tab is on the page Heads. `python -m attnviz.spans` asks
 from which of twelve sentences an answer came.
 """
+
+from collections.abc import Mapping
+
+from attnviz.kit.picture import Picture
+
+
+def _needs_runs(texts: Mapping[str, str]) -> bool:
+    """Return whether spans are hidden, or shares are of more than attention weights."""
+    return texts.get("hidden", "") != "" or texts.get("shares", "") not in ("", "weight")
+
+
+PICTURE = Picture(
+    name="spans", title="Spans", position=80, state="attnviz.spans.spans:SpansState",
+    subject_of="attnviz.spans.spans:spans_picture_of", widget="span_shares", rules="attnviz.spans.spans:SpansRules",
+    needs_whole_trace=_needs_runs, needs_decoder=True, python_only=("spans", "answer", "shares", "hidden"),
+)  # fmt: skip

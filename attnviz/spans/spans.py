@@ -11,12 +11,14 @@ import numpy as np
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.output_maps import OutputMap
 from attnviz.analysis.projections import NotPlain
+from attnviz.guards.arguments import reads_arguments
 from attnviz.heads.cells import NORM, known_maps
 from attnviz.kit.browser_view import add_view
-from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.caching import NO_HELP, Cache, Host, make_anew
 from attnviz.kit.fields import MEAN, PageState, Say, choice, declare, flag, or_mean, whole_number
 from attnviz.kit.payload import common_header, entries_of, payload_of
 from attnviz.kit.picture import TabRules
+from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.models.protocol import Model
 from attnviz.spans.numbers.hidden import HiddenFrom, hide_spans
@@ -284,3 +286,40 @@ def _span(span: "Span") -> dict[str, Any]:
 
 def _float32(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values, dtype="<f4")
+
+
+@reads_arguments
+def spans_picture_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HELP) -> Subject:
+    """Show how much an answer attends to each part of its prompt and, with the model, how the answer changes
+    without each.
+
+    Raises ValueError for a trace without a decoder.
+    """
+    spanned_text(trace)
+    layers, heads = trace.shape("decoder_self")
+
+    def draw(state: SpansState) -> Payload:
+        made = _spans_hidden(trace, state, model, host)
+        why = made.header["facts"]["why_no_norm"] or _needs_model(model)
+        if host.is_strict and state.shares == "norm" and why:
+            raise ValueError(f"shares='norm' cannot be shown: {why}")
+        return made
+
+    bounds = {**bounds_of(trace), "layer": layers, "head": heads, "focus": len(trace.sentences[0].tgt)}
+    unanswered = () if model is not None and isinstance(trace, Trace) else ("shares", "hidden")
+    return of_trace(trace, SpansState(), draw, model, bounds, unanswered)
+
+
+def _spans_hidden(trace: TraceLike, state: SpansState, model: Model | None, host: Host) -> Payload:
+    """Return the Spans picture; if the visitor stopped the runs with hidden spans, without them."""
+    if not state.hidden:
+        return spans(trace, state, model=model, cached=host.cached)
+    made = host.run(
+        "spans-hidden", (state.spans, state.answer, state.hidden), "Hiding each span in turn",
+        lambda work: spans(trace, state, model=model, cached=host.cached, work=work),
+    )  # fmt: skip
+    return made or spans(trace, replace(state, hidden=""), model=model, cached=host.cached)
+
+
+def _needs_model(model: Model | None) -> str:
+    return NO_MODEL if model is None else ""

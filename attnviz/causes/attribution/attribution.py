@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -14,10 +14,13 @@ from attnviz.analysis.runs import HeadPlace
 from attnviz.causes.numbers.last_layer import Explained, SplitModel
 from attnviz.causes.numbers.lens import LogitLens, encoder_lens, logit_lens
 from attnviz.causes.numbers.one_token import id_of, name_of
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import with_declaration
 from attnviz.kit.caching import Cache, make_anew
 from attnviz.kit.fields import PageState, Say, choice, declare, flag, text, whole_number
 from attnviz.kit.payload import common_header, payload_of, told_spans
+from attnviz.kit.subject import Subject, caption_by
+from attnviz.kit.views.captions import Caption
 from attnviz.kit.views.labels import KINDS
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.spans import key_spans
@@ -306,3 +309,27 @@ def _own_rank(found: LogitLens, layer: int, row: int) -> list[float] | None:
     """Return the probability and rank of a row's actual token, or None if the row outputs no token."""
     rank = int(found.rank[layer, row])
     return None if rank < 0 else [round(float(found.probability[layer, row]), 6), rank]
+
+
+@reads_arguments
+def attribution_of(model: Model, trace: Trace) -> Subject:
+    """Show the contributions to a token's logit. Raises ValueError for a trace without logits."""
+    if trace.logits is None:
+        raise ValueError("Attribution needs logits, and this trace was recorded without them.")
+
+    def caption(state: AttributeState) -> Caption:
+        asked = question(model, trace, state).asked
+        return replace(caption_by(trace, model), site=site_name(model, asked))
+
+    def draw(state: AttributeState) -> Payload:
+        return attribution(model, trace, state)
+
+    def settle(state: AttributeState, told: Mapping[str, Any], before: AttributeState) -> AttributeState:
+        """Clear the tokens that were chosen for another step; the browser also reports the drawn step."""
+        if told.get("step") in (None, before.step or 0):
+            return state
+        against = state.against if state.against == RUNNER_UP else NONE
+        return replace(state, token="", against=against)
+
+    bounds = {"step": len(rows(trace))}
+    return Subject(AttributeState(), draw, caption, bounds, settle=settle, trace=trace)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from attnviz.causes.numbers import findings
 from attnviz.causes.numbers import run_comparison as analysis
 from attnviz.causes.numbers.chances import Chances, chances, compared_tokens
 from attnviz.causes.numbers.run_comparison import ComparedKind, RunComparison, pair_in_order
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.fields import PageState, choice, index, text
+from attnviz.kit.focus import SiteBounds
 from attnviz.kit.payload import col_entries, common_header, payload_of, row_entries, spans_along
+from attnviz.kit.subject import EVERYTHING, Subject, constant_caption
 from attnviz.kit.views.labels import KINDS, shorten
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.models.protocol import Model
@@ -253,3 +257,28 @@ def _tokens(one: Chances, model: Model) -> Sequence[dict[str, Any]]:
 
 def _number(value: float) -> float | None:
     return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+@reads_arguments
+def compared_of(here: Any, there: Any) -> Subject:
+    """Show two runs side by side, each given as `(name, model, trace)`. Raises ValueError for any other argument."""
+    here, there = _side(here), _side(there)
+    trace, silent = here.trace, ("by", "other", "into", "against", "rule")
+    # Bounds for an empty kind, which drawing replaces by the kind that differs most.
+    most = (trace.n_layers, trace.n_heads)
+    shapes = {"": most, **SiteBounds.from_trace(trace).shapes}
+    bounds = SiteBounds(shapes).by_field()
+    draw = partial(compared, here, there)
+    return Subject(CompareState(), draw, constant_caption(trace, here.model), bounds, silent,
+                   draw_whole=partial(draw, most=EVERYTHING), trace=trace)  # fmt: skip
+
+
+def _side(given: Any) -> Side:
+    """Read one of two runs. Raise ValueError, with one sentence, unless it is a name, a model and a trace."""
+    if isinstance(given, Side):
+        return given
+    parts = tuple(given) if isinstance(given, tuple | list) else ()
+    if len(parts) != 3 or not isinstance(parts[0], str) or not isinstance(parts[2], Trace):
+        raise ValueError('Give each run to compare as (name, model, trace), such as ("one", model, trace).')
+    name, model, trace = parts
+    return Side(name, model, trace, trace.tgt_text if model.writes else "")

@@ -1,8 +1,8 @@
 """Picture of patching between two runs: the matrices of one step, and the result of jointly patched cells."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.causes.numbers.one_token import id_of, name_of
-from attnviz.causes.numbers.pair import LogitDifference, Pair, written_under
+from attnviz.causes.numbers.pair import LogitDifference, Pair, pair_of, written_under
 from attnviz.causes.numbers.patching import (
     Cell,
     JointPatches,
@@ -22,9 +22,12 @@ from attnviz.causes.numbers.patching import (
     matrices,
     patch_jointly,
 )
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.caching import Cache, make_anew
 from attnviz.kit.fields import PageState, Say, choice, declare, text, whole_number
 from attnviz.kit.payload import common_header, payload_of, told_spans
+from attnviz.kit.subject import Subject, caption_by
+from attnviz.kit.views.captions import Caption
 from attnviz.kit.views.labels import KINDS
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.spans import move_spans
@@ -351,3 +354,29 @@ def _number(value: Tensor) -> float | None:
 
 def _float32(numbers: Tensor) -> np.ndarray:
     return np.ascontiguousarray(torch.as_tensor(numbers).float().numpy(), dtype="<f4")
+
+
+@reads_arguments
+def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
+    """Put activations of one run into another; `other` is that run, or its sentence.
+
+    Raises ValueError for two runs that cannot be compared position by position.
+    """
+    to = {"to": trace.to} if trace.to else {}
+    pair = pair_of(model, trace, model.trace(other, **to) if isinstance(other, str) else other)
+
+    def caption(state: PatchState) -> Caption:
+        asked = patch_question(model, pair, state)
+        return replace(caption_by(trace, model), site=site_name(model, asked))
+
+    def draw(state: PatchState) -> Payload:
+        return patching(model, pair, state)
+
+    def settle(state: PatchState, told: Mapping[str, Any], before: PatchState) -> PatchState:
+        """Clear the tokens that were chosen for another step; the browser also reports the drawn step."""
+        is_same = told.get("step") in (None, patch_question(model, pair, before).step)
+        return state if is_same else replace(state, a="", b="", c="", d="")
+
+    rows = max(pair.rows, default=0) + 1
+    return Subject(PatchState(), draw, caption, {"step": rows}, silent=("changed",), settle=settle,
+                   trace=trace)  # fmt: skip

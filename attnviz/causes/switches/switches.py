@@ -14,10 +14,12 @@ from attnviz.causes.numbers import findings
 from attnviz.causes.numbers.chances import Chances
 from attnviz.causes.numbers.effects import HeadEffects, ReferenceEffects, head_effects, usual_effects
 from attnviz.causes.numbers.pair import written_under
-from attnviz.causes.numbers.switched_off import SwitchedOff
+from attnviz.causes.numbers.switched_off import SwitchedOff, rerun_under
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.fields import PageState, choice, declare_unlinked, flag
 from attnviz.kit.payload import common_header, payload_of
+from attnviz.kit.subject import Subject, constant_caption
 from attnviz.kit.views.interventions import describe_change
 from attnviz.kit.views.labels import KINDS
 from attnviz.kit.wire import Blobs, Payload
@@ -26,7 +28,7 @@ from attnviz.text.difference import Run, display_runs, word_differences
 from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 from attnviz.tracing.causes.making import Put
-from attnviz.tracing.causes.switches import Head, replacements, without_replacements
+from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
 
@@ -258,3 +260,19 @@ def _parting_finding(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...
     if runs.chances is None or runs.after is runs.before or written is None:
         return ()
     return findings.text_findings(*runs.chances, (runs.before.sentences[0].tgt, written.sentences[0].tgt))
+
+
+@reads_arguments
+def switches_of(model: Model, trace: Trace) -> Subject:
+    """Show every head as a switch, and what the model does without the heads that are off."""
+    plain = trace if not trace.interventions else model.rerun(replace(trace, interventions=()))
+    shapes = model.shapes
+    start = SwitchOffState(off=tuple(map(head_name, replacements(trace.interventions, shapes))))
+
+    def draw(state: SwitchOffState) -> Payload:
+        wanted: dict[Head, Put] = {head: state.put for head in every_head(shapes) if head_name(head) in state.off}
+        done = trace.interventions if state.off == start.off else replace_heads(trace.interventions, shapes, wanted)
+        return switches(model, rerun_under(model, plain, done), state)
+
+    silent = ("measure", "count")
+    return Subject(start, draw, constant_caption(trace, model), silent=silent, unanswered=silent, trace=trace)

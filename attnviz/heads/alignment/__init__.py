@@ -1,1 +1,9 @@
 """The picture Alignment: the source word from which each target word comes, by several methods."""
+
+from attnviz.kit.picture import Picture, always
+
+PICTURE = Picture(
+    name="alignment", title="Alignment", position=60, state="attnviz.heads.alignment.alignment:AlignmentState",
+    subject_of="attnviz.heads.alignment.alignment:alignment_of", needs_whole_trace=always,
+    controls="attnviz.heads.page.alignment_bar:draw", python_only=("way",),
+)  # fmt: skip

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.analysis.projections import NotPlain
+from attnviz.guards.arguments import reads_arguments
 from attnviz.heads.alignment.numbers.alignment_errors import found_links, known_errors
 from attnviz.heads.alignment.numbers.alignment_errors import rates as rates_of
-from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, scores, ways
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, known_maps_of, scores, ways
 from attnviz.heads.alignment.numbers.gold import GoldLinks, gold_languages, gold_pairs
 from attnviz.heads.alignment.numbers.word_alignment import alignment_error, word_links, word_scores, words_of
 from attnviz.kit.browser_view import add_view
-from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.caching import NO_HELP, Cache, Host, make_anew
 from attnviz.kit.fields import PageState, Say, choice, declare, flag
 from attnviz.kit.payload import common_header, entries_of, payload_of
+from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
+from attnviz.models.protocol import Model
 from attnviz.text.display import display, display_token
 from attnviz.text.languages import language_name
 from attnviz.tracing.trace_like import TraceLike
@@ -228,3 +231,19 @@ def _facts(
         {way: way_text(way) for way in (*there, *(way for way in rates if way not in there))},
         rates, of_sentence, gold, {name: why for name, why in lacking.items() if why}, len(there),
     )  # fmt: skip
+
+
+@reads_arguments
+def alignment_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HELP) -> Subject:
+    """Show from which source word each target word comes. Raises ValueError for a trace without cross-attention."""
+    if "cross" not in trace.kinds and host.is_strict:
+        raise ValueError("Alignment needs cross-attention, and this trace has none: trace a model that translates.")
+    known = known_maps_of(model, trace, host)
+
+    def draw(state: AlignmentState) -> Payload:
+        made = alignment(trace, state, known=known, language=host.language, rates=host.rates, cached=host.cached)
+        if host.is_strict and state.way not in ("", made.header["view"]["way"]):
+            raise ValueError(f"way={state.way!r} cannot be shown: this trace has no such way of aligning.")
+        return made
+
+    return of_trace(trace, AlignmentState(), draw, model)

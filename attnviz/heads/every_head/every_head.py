@@ -8,16 +8,18 @@ import torch
 from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view
-from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.caching import NO_HELP, Cache, Host, make_anew
 from attnviz.kit.fields import choice, declare_unlinked, whole_number
 from attnviz.kit.focus import FocusState, is_of_other_sentence, open_head
 from attnviz.kit.payload import axis_spans, col_entries, common_header, payload_of, row_entries
 from attnviz.kit.picture import TabRules
+from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import labels, select
+from attnviz.maps.selection import EVERY_TOKEN, labels, select
 from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
@@ -218,3 +220,23 @@ def _labels(labels: "Labels") -> dict[str, Any]:
         "col_entries": col_entries(cols),
         **axis_spans(rows, cols),
     }
+
+
+@reads_arguments
+def whole_model_of(trace: TraceLike, *, options: MapOptions = EVERY_TOKEN, host: Host = NO_HELP) -> Subject:
+    """Show every head of every layer as a small map. `options` can hide special tokens or merge pieces."""
+
+    def draw(state: WholeModelState) -> Payload:
+        return whole_model(trace, state, options=options, cached=host.cached)
+
+    return of_trace(trace, WholeModelState(trace.kinds[-1]), draw, unanswered=("open",))
+
+
+@reads_arguments
+def one_row_of(trace: TraceLike, *, options: MapOptions = EVERY_TOKEN, host: Host = NO_HELP) -> Subject:
+    """Show one row in every head of every layer. `options` can hide special tokens or merge pieces."""
+
+    def draw(state: OneRowState) -> Payload:
+        return one_row(trace, state, options=options, cached=host.cached)
+
+    return of_trace(trace, OneRowState(trace.kinds[-1]), draw, unanswered=("open",))

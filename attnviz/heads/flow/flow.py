@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.analysis.mixing import Mix, alti_mixes, attention_mixes, mean_residual, sublayers
+from attnviz.guards.arguments import reads_arguments
 from attnviz.heads.alignment.alignment import NO_MODEL, Rates, shipped_rates
-from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps
+from attnviz.heads.alignment.numbers.alignment_ways import Aligner, KnownMaps, known_maps_of
 from attnviz.heads.alignment.numbers.gold import gold_pairs
 from attnviz.heads.alignment.numbers.max_flow import MOST as MOST_OF_FLOW
 from attnviz.heads.alignment.numbers.max_flow import max_flow
 from attnviz.heads.neuron.neuron import row_of
 from attnviz.kit.browser_view import add_view
-from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.caching import NO_HELP, Cache, Host, make_anew
 from attnviz.kit.fields import PageState, Say, declare, flag, number, whole_number
 from attnviz.kit.payload import LabelEntries, common_header, entries_of, payload_of
 from attnviz.kit.picture import TabRules
+from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.grouping import Groups
 from attnviz.maps.selection import query_groups
+from attnviz.models.protocol import Model
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name
 from attnviz.tracing.trace_like import TraceLike
@@ -264,3 +267,18 @@ class FlowRules(TabRules):
         if row is None or shown.rows[row][0] != query:
             return texts | {"followed": str(query)}
         return texts | {"row": str(row), "followed": ""}
+
+
+@reads_arguments
+def flow_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HELP) -> Subject:
+    """Trace a row of the last layer back to the text, by rollout and, with the model, also by ALTI."""
+    known = known_maps_of(model, trace, host)
+
+    def draw(state: FlowState) -> Payload:
+        made = flow(trace, state, known=known, rates=host.rates, cached=host.cached)
+        if host.is_strict and state.by == "alti" != made.header["view"]["by"]:
+            why = "give the model that made the trace, model=…" if known is None else known.missing_reason("ALTI")
+            raise ValueError(f"by='alti' cannot be shown: {why}.")
+        return made
+
+    return of_trace(trace, FlowState(), draw, model, {"row": len(trace.query_tokens(trace.kinds[-1]))})

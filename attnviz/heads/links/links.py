@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view
-from attnviz.kit.caching import Cache, make_anew
+from attnviz.kit.caching import NO_HELP, Cache, Host, make_anew
 from attnviz.kit.fields import MEAN, PageState, Say, choice, declare, is_index
 from attnviz.kit.focus import is_of_other_sentence, known_kind
 from attnviz.kit.payload import axis_spans, col_entries, common_header, payload_of, row_entries
 from attnviz.kit.picture import TabRules
+from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.lines import BUDGET, FAINTEST, strongest_lines
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import select
+from attnviz.maps.selection import EVERY_TOKEN, select
 from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
@@ -220,3 +222,20 @@ def links_payload(
         **axis_spans(maps.rows, maps.cols),
     }
     return payload_of(header, view, blobs)
+
+
+@reads_arguments
+def links_of(trace: TraceLike, *, options: MapOptions = EVERY_TOKEN, host: Host = NO_HELP) -> Subject:
+    """Show two sentences as columns, with lines between their tokens.
+
+    `options` can hide special tokens or merge pieces.
+    """
+    bounds = {
+        "heads": lambda found: trace.shape(found["kind"]),
+        "token": lambda found: {"q": len(trace.query_tokens(found["kind"])), "k": len(trace.key_tokens(found["kind"]))},
+    }
+
+    def draw(state: LinksState) -> Payload:
+        return links(trace, state, options=options, cached=host.cached)
+
+    return of_trace(trace, LinksState(trace.kinds[-1]), draw, bounds=bounds)

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch import Tensor
 
+from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view
+from attnviz.kit.caching import NO_HELP, Host
 from attnviz.kit.fields import choice, whole_number
 from attnviz.kit.focus import FocusState
 from attnviz.kit.payload import common_header, entries_of, payload_of
 from attnviz.kit.picture import TabRules
+from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.views.interventions import changed_head_note
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.grouping import Groups
@@ -155,3 +158,15 @@ def _float32(tensor: Tensor) -> np.ndarray:
 
 def _bytes(mask: Tensor) -> np.ndarray:
     return np.ascontiguousarray(mask.cpu().numpy(), dtype=np.uint8)
+
+
+@reads_arguments
+def neuron_of(trace: TraceLike, *, host: Host = NO_HELP) -> Subject:
+    """Show the query and key vectors behind one weight of a head.
+
+    Raises ValueError for a trace without queries and keys.
+    """
+    if trace.weights_only and host.is_strict:
+        raise ValueError(f"Neuron needs queries and keys: {trace.missing_reason or 'this trace has only weights.'}")
+    bounds = {"key": lambda found: len(trace.key_tokens(found["kind"]))}
+    return of_trace(trace, NeuronState(trace.kinds[-1]), lambda state: neuron(trace, state), bounds=bounds)

@@ -21,18 +21,19 @@ from attnviz.text.languages import language_name
 
 if TYPE_CHECKING:
     from attnviz.heads.alignment.numbers.alignment_ways import Aligner
+    from attnviz.heads.page.state import HeadsPageState
     from attnviz.models.protocol import Model
     from attnviz.tracing.trace_like import TraceLike
 
 _computed: "BoundedCache[tuple[str, str], dict[Aligner, float]]" = BoundedCache(most=16)
 
 
-def draw(trace: "TraceLike", against: str, model: "Model | None", host: Host) -> Host:
+def draw(trace: "TraceLike", page: "HeadsPageState", model: "Model | None", host: Host) -> Host:
     """Draw the controls; return the host with the language of the links made by hand ("": none) and the error rates.
 
     For a trace without cross-attention, no controls are drawn.
     """
-    to = _draw(trace, against, model) if "cross" in trace.kinds else ""
+    to = _draw(trace, page.against, model) if "cross" in trace.kinds else ""
     return replace(host, language=to, find_rates=lambda: known_rates(trace.model_id, to) if to else {})
 
 

@@ -48,9 +48,10 @@ def current_state(texts: Mapping[str, str], trace: TraceLike, entry: Entry, host
     there = there if len(there) > 1 else {}
     page, more = read_page_state(texts, trace, heads, there)
     layout.note(*persistent.linked_problems((*problems, *more)))
-    if there and page.tab in ("heads", "links", "model"):  # the other tabs show every token
+    picture = registry.tabs(PAGE)[page.tab]
+    if there and picture.draws_every_map:  # the other tabs show every token
         _choose_quadrant(there, page.quadrant, is_pair=heads.kind == "encoder_self")
-    rules = registry.tabs(PAGE)[page.tab].tab_rules
+    rules = picture.tab_rules
     page = replace(page, states={**page.states, page.tab: rules.settle(trace, page.open, page, host)})
     st.session_state[_SHOWN] = ShownTab(page.to_params(), rules.rows(trace, page))
     st.session_state[_OFF] = _heads_off(trace)

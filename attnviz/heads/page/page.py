@@ -53,9 +53,8 @@ def draw(trace: TraceLike, page: HeadsPageState, request: Request | None, host: 
     if page.tab != "heads" and asking is not None and covering.cover:
         st.info(asking.covered_sentence(), icon=":material/visibility_off:")
         return None
-    if page.tab == "alignment":
-        host = alignment_bar.draw(trace, page.against, model, host)
     picture = registry.tabs(PAGE)[page.tab]
+    host = picture.draw_controls(trace, page, model, host)
     offered = {"model": model, "covering": covering, "quadrant": page.segments, "options": page.options, "host": host}
     try:
         made = _make_until_stopped(trace, page, lambda: picture.read((trace,), offered).draw(page.open))
@@ -82,7 +81,7 @@ def _make_until_stopped(trace: TraceLike, page: HeadsPageState, make: Callable[[
     Only tabs that compute every head's map can be stopped here. Pictures of an uploaded file cannot, because
     Streamlit's cache, which keeps them, cannot draw a progress bar.
     """
-    if trace.from_file or page.tab not in ("heads", "links", "model"):
+    if trace.from_file or not registry.tabs(PAGE)[page.tab].draws_every_map:
         return make()
     changed = [each.digest for each in trace.interventions]
     subject = (page.tab, trace.model_id, trace.info.dtype, trace.sentences, changed, page.options)

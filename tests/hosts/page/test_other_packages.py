@@ -1,7 +1,10 @@
 """A package of three files brings a picture: the package that docs/how-to/a-picture-of-your-own.md writes."""
 
 import importlib
+import os
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -49,6 +52,40 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     importlib.invalidate_caches()
     registry._offered.cache_clear()
     glossary._added.clear()
+
+
+OF_OURS = """
+import attnviz, sys
+from attnviz.heads.page.tabs import titles
+from attnviz.hosts import registry
+from attnviz.models.translator.tiny import tiny_translator
+trace = tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")
+shown = attnviz.show(trace, picture="entropy", static=True).shown
+print(attnviz.__file__, *titles(), registry.is_ours(shown.picture), "entropy" in dir(attnviz.show))
+print(trace.to_html(sys.argv[1], picture="entropy", order="bits").read_text(encoding="utf-8"))
+"""
+
+
+def test_a_picture_of_ours_is_one_more_folder_and_no_file_is_edited(tmp_path: Path) -> None:
+    """The same three files in a copy of the package, as a folder of the feature Heads, without an entry point."""
+    shutil.copytree(Path(attnviz.__file__).parent, tmp_path / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "assets").symlink_to(PAGE.parents[2] / "assets")
+    folder = tmp_path / "attnviz" / "heads" / "entropy"
+    folder.mkdir()
+    for path, text in BLOCKS.items():
+        if path.startswith("entropy_picture/"):
+            (folder / Path(path).name).write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", OF_OURS, "entropy.html"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told, page = done.stdout.split("\n", 1)
+    where, *tabs, is_ours, has_method = told.split(" ")
+    assert Path(where).is_relative_to(tmp_path)
+    assert tabs[-1] == "entropy"
+    assert (is_ours, has_method) == ("True", "True")
+    assert '<figure data-widget="entropy"' in page
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.analysis.projections import NotPlain
 from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.heads.alignment.numbers.word_alignment import Reading, attention_scores, attribution_scores
+from attnviz.kit.caching import Host
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
@@ -142,3 +143,9 @@ def _norms(known: KnownMaps, trace: Trace, layer: int, head: int | None, item: i
 
 def _is_cross(site: Site) -> bool:
     return site.kind == "cross"
+
+
+def known_maps_of(model: Model | None, trace: TraceLike, host: Host) -> KnownMaps | None:
+    """Return the linear maps of the model that made a trace; None without the model, or without a trace of a run."""
+    find = host.find_maps or KnownMaps.find
+    return find(model, trace) if model is not None and isinstance(trace, Trace) else None
