@@ -16,17 +16,15 @@ with st.container(key="heads-bar", horizontal=True):
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.app import captions
-from attnviz.heads.page import choices, downloads, page
+from attnviz.heads.page import downloads, page
 
 make = traces.trace if heads_tabs.needs_whole_trace(texts) else traces.attention
 trace = own or layout.trace_or_refuse(request, make)
 captions.set_caption(trace, upload.caption() if own else request.entry)
-host = page.host_of(trace)
-state = choices.current_state(texts, trace, upload.entry() if own else request.entry, host)
-picture = page.draw(trace, state, None if own else request, host)
-if picture is not None:
-    downloads.draw_downloads(lambda: own or traces.trace(request), picture, state.heads)
+shown = layout.draw_part(page.OpenTab(request), trace)
+if shown.heads is not None and not shown.heads.is_covered:
+    downloads.draw_download(lambda: own or traces.trace(request))
 if own:
-    upload.finish(own, state)
+    upload.finish(own, shown.page)
 else:
-    layout.end_page(request, trace, state)
+    layout.end_page(request, trace, shown.page)

@@ -74,6 +74,11 @@ def draw_panels(page: Page) -> str:
     return next(filter(None, [extension.draw_panel(page) for extension in _wanted_extensions()]), "")
 
 
+def are_wanted() -> bool:
+    """Check whether the address asks for any extension."""
+    return any(persistent.text(name) for texts in _EXTENSIONS.values() for name in texts)
+
+
 def asking_extension() -> Asking | None:
     """Return the extension that may ask a question about this page's picture; None if the address has no lesson."""
     is_asked = any(map(persistent.text, _EXTENSIONS["attnviz.lessons.page.extension"][:2]))

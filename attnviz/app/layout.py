@@ -4,8 +4,9 @@ The menu opens every page as this visitor left it, with the sentence in the top 
 """
 
 import html
+import weakref
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,11 +14,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import extensions, hosting, interventions, mount, progress, streamlit_internals
 from attnviz.app.address import browser, navigation, persistent, share, stale_values
+from attnviz.app.address.persistent import BAR, FOCUS
 from attnviz.app.cache import engine
 from attnviz.app.cache.traces import model
 from attnviz.app.drawing import sheet
 from attnviz.app.frame import chat_bar, screen, top_bar
-from attnviz.app.frame.page import Page, current_page
+from attnviz.app.frame.page import Page, current_page, run_whole, running_part
 from attnviz.app.markdown import literal
 from attnviz.app.mount import copy_link
 from attnviz.app.reports import TEXT, reported_value
@@ -28,6 +30,7 @@ from attnviz.kit.views.terms import term
 from attnviz.places import ASSETS
 
 T = TypeVar("T")
+Subject = TypeVar("Subject", contravariant=True)
 State = TypeVar("State", bound=PageState)
 MENU = "rail"
 _ICONS = {  # of Material Symbols, which Streamlit brings; the welcome is reached by the name of the program
@@ -183,8 +186,89 @@ def trace_or_refuse(request: Request, make: Callable[[Request], T]) -> T:
     return found
 
 
+class PagePart(Protocol[Subject, T]):
+    """The part of a page that holds its picture."""
+
+    def make(self, subject: Subject, /) -> T:
+        """Make what is shown of `subject`, such as a trace; draw controls and notes outside the part."""
+        ...
+
+    def draw(self, made: T, /) -> None:
+        """Draw it."""
+        ...
+
+    def draw_again(self, subject: Subject, /) -> bool:
+        """Draw the part as it was, if the browser has painted the last choice by itself; return whether it has."""
+        ...
+
+    def drawn_from(self) -> object:
+        """Return what the rest of the page depends on, besides the parameters of the top bar."""
+        ...
+
+
+def draw_part(part: PagePart[Subject, T], subject: Subject) -> T:
+    """Make what the page shows of `subject`, and draw it as a fragment; return what was made.
+
+    A choice in the fragment runs the fragment alone, which finds everything in the caches. The whole page runs instead
+    if the choice changes what the rest of the page depends on, if there is something to say above the picture, and if
+    there is something to compute: only a run of the whole page can show how far that is, and be stopped. The whole page
+    also runs while a lesson or a class is open, because they watch what is chosen.
+
+    Streamlit keeps the fragment after the visitor has left. So the fragment refers to `subject` weakly, and the cache
+    can free it; the whole page then makes it again.
+    """
+    page = current_page()
+    before, said = _drawn_from(part), page.said
+    made = part.make(subject)
+    if extensions.are_wanted():
+        part.draw(made)
+        return made
+    first, given, is_said = [made], weakref.ref(subject), page.said > said
+
+    def run() -> None:
+        if first:
+            part.draw(first.pop())
+            return
+        found = given()
+        if found is None or is_said or _drawn_from(part) != before:
+            st.rerun()
+        with running_part():
+            persistent.begin_part()
+            page.say_notes()
+            if not part.draw_again(found):
+                _ensure_turn()
+                part.draw(part.make(found))
+
+    st.fragment(run)()
+    return made
+
+
+def _drawn_from(part: PagePart[Any, Any]) -> object:
+    return [persistent.text(name) for name in BAR], part.drawn_from()
+
+
+def _ensure_turn() -> None:
+    """Wait for this visitor's turn, as a run of the whole page does. If too many wait, the whole page says so."""
+    try:
+        hosting.ensure_turn()
+    except ValueError:
+        run_whole()
+
+
+def draw_link(request: Request, trace, view: share.Linkable | None) -> None:
+    """Draw the button that copies a link to the picture in the state `view`."""
+    page = current_page()
+    asked = request.to_params()
+    is_written = model(request.entry.name).inputs.takes_target
+    page.query = share.shared_query(asked | ({"tgt": share.target(trace)} if is_written else {}), view, trace.model_id)
+    with page.link:
+        copy_link(page.query, of_step=share.lesson_query(asked, view, persistent.texts()))
+
+
 def end_page(request: Request, trace, view: share.Linkable | None = None) -> None:
-    """Draw the parts of the frame that depend on the run: notes, the link to copy, the status bar."""
+    """Draw the parts of the frame that depend on the run: notes, the link to copy if it is not drawn yet, the status
+    bar.
+    """
     _publish()
     loaded = model(request.entry.name)
     page = current_page()
@@ -196,11 +280,9 @@ def end_page(request: Request, trace, view: share.Linkable | None = None) -> Non
             *_reading_notes(request, trace),
         )
     )
-    sentence = request.to_params() | ({"tgt": share.target(trace)} if loaded.inputs.takes_target else {})
-    query = share.shared_query(sentence, view, trace.model_id)
-    with page.link:
-        copy_link(query, of_step=share.lesson_query(request.to_params(), view, persistent.texts()))
-    _ask_the_room(page, query)
+    if not page.query:
+        draw_link(request, trace, view)
+    _ask_the_room(page, page.query)
     _draw_run_status(loaded, trace)
     sheet.open_if_asked(view)
 
@@ -279,16 +361,17 @@ def title_of(path: str) -> str:
 
 def _draw_menu(current: str) -> None:
     """Draw the menu with the page `current` marked. A click in it is one step for Back."""
-    mount.rail([_menu_entry(page) for page in PATHS], current, key=MENU, on_go=_go_to_page)
+    mount.rail([_menu_entry(page, current) for page in PATHS], current, key=MENU, on_go=_go_to_page)
     if navigation.is_going():  # clicked when the server had just been restarted
         st.rerun()
 
 
-def _menu_entry(page: str) -> dict[str, str]:
+def _menu_entry(page: str, current: str) -> dict[str, Any]:
     # Of this server, wherever its pages begin: an address that begins with no slash is read against the page's own.
     place = page.lower() if _ICONS[page] else "."
     query = urlencode(persistent.address(page))
-    return {"page": page, "icon": _ICONS[page], "address": f"{place}?{query}" if query else place}
+    shared = [name for name in FOCUS.get(page, ()) if name in FOCUS.get(current, ())]
+    return {"page": page, "icon": _ICONS[page], "address": f"{place}?{query}" if query else place, "shared": shared}
 
 
 def _go_to_page() -> None:

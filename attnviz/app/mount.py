@@ -49,6 +49,15 @@ def _bytes_to_send(payload: Payload, key: str) -> bytes:
     return packed
 
 
+def _bytes_again(key: str) -> bytes:
+    """Return the bytes that were sent last, and note that the browser has the view that it reports."""
+    drawn = st.session_state[f"_attnviz_{key}_drawn"]
+    counted = reported_value(key, "view", {"seq": NUMBER})
+    if counted and counted["seq"] > drawn["seq"]:
+        drawn.update(view=_drop_seq(st.session_state[key]["view"]), seq=counted["seq"])
+    return drawn["packed"]
+
+
 def _drop_seq(view: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in view.items() if name != "seq"}
 
@@ -62,6 +71,11 @@ def _view(drawn_by: str | Widget, payload: Payload, key: str, on_change: OnChang
 def picture(drawn: Picture, payload: Payload, *, key: str = "", on_change: OnChange) -> None:
     """Draw a picture under the session key `key`, by default the picture's name."""
     _view(drawn.drawn_by, payload, key or drawn.name, on_change)
+
+
+def picture_again(drawn: Picture, *, on_change: OnChange) -> None:
+    """Draw a picture with the bytes that were sent last: the browser has painted the visitor's choice by itself."""
+    widget(drawn.drawn_by)(key=drawn.name, data=_bytes_again(drawn.name), on_view_change=on_change)
 
 
 def stepper(payload: Payload, *, key: str = "stepper", on_change: OnChange, on_open: OnChange = _do_nothing) -> None:
@@ -212,9 +226,9 @@ def screen(data: Mapping[str, Any], *, key: str, on_change: OnChange, on_drawing
     persistent.catch_up(key, on_change)
 
 
-def rail(pages: Sequence[Mapping[str, str]], current: str, *, key: str, on_go: OnChange) -> None:
-    """Draw the menu. Each entry of `pages` has a title (`page`), an `address` and an `icon`; `current` is the open
-    page.
+def rail(pages: Sequence[Mapping[str, Any]], current: str, *, key: str, on_go: OnChange) -> None:
+    """Draw the menu. Each entry of `pages` has a title (`page`), an `address`, an `icon`, and the names of the address
+    parameters that it shares with the open page (`shared`); `current` is the open page.
 
     In the run after a click, ``st.session_state[key]["go"]`` holds the `page` that was clicked.
     """

@@ -17,7 +17,7 @@ from attnviz.analysis.cancellable import Cancellable
 from attnviz.app import hosting
 from attnviz.app.cache.bounded import give_memory_back
 from attnviz.app.cache.pictures import get_or_make
-from attnviz.app.frame.page import current_page
+from attnviz.app.frame.page import current_page, is_part
 from attnviz.kit.glossary import definition
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
         st.button("Go on", key=f"{key}-again", on_click=_remember, args=(None,), help=definition("Go on"))
         return None
 
+    if is_part():  # whose passes are in the cache, or the whole page runs
+        return make(Cancellable(lambda _done, _total: None, keep=_keep_as(key, asked)))
     queue, place = st.empty(), st.empty()
     with _bar(place, key, asked, lambda done, total: f"{doing}: {done} of {total} runs") as draw:
         return make(Cancellable(_giving_way(draw, queue), keep=_keep_as(key, asked)))
@@ -127,6 +129,8 @@ def _run_listening(
         current_page().say(f"{words.name} was stopped.")
         above.button(words.again, key=f"{key}-again", on_click=_remember, args=(None,), help=definition(words.again))
         return None
+    if is_part():
+        return make()
     began = time.monotonic()
     with (
         _bar(above.empty(), key, asked, words.progress, term=words.stop, after=PATIENCE) as draw,

@@ -12,8 +12,10 @@ Streamlit has these faults, which functions here mend:
 - It refers to messages that the browser has evicted since its request (`sending/client_cache.py`).
 - It runs fragments of a page that the visitor has left, after which the browser empties the page that it shows
   (`_leave_out_left_pages`).
+- It drops a choice in a fragment that the session does not have, such as the first choice after the server has been
+  restarted. Here the whole page runs (`run_page_without_fragment`).
 
-`install` replaces functions of Streamlit's classes by ours, in eight places.
+`install` replaces functions of Streamlit's classes by ours, in nine places.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -69,7 +71,7 @@ _USED: dict[Any, tuple[str, ...]] = {
     ),
     AppSession: (
         "_handle_clear_cache_request",
-        *("flush_browser_queue", "_pages_manager"),
+        *("flush_browser_queue", "_pages_manager", "request_rerun", "has_fragment"),
     ),
     ScriptRunner: ("_run_script", "_pages_manager", "_session_id"),
     RerunData: ("cached_message_hashes", "fragment_id_queue", "page_script_hash"),
@@ -110,6 +112,7 @@ def install() -> None:
         MediaFileManager.remove_orphaned_files = sweep_seldom(MediaFileManager.remove_orphaned_files)
         MediaFileManager._remove_orphaned_deferred_callables = remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _ignore  # type: ignore[method-assign]
+        AppSession.request_rerun = run_page_without_fragment(AppSession.request_rerun)  # type: ignore[method-assign]
         AppSession.flush_browser_queue = client_cache.note_sent(AppSession.flush_browser_queue)  # type: ignore
         run: Any = client_cache.drop_evicted(ScriptRunner._run_script, _connection)
         ScriptRunner._run_script = _leave_out_left_pages(run)  # type: ignore[method-assign]
@@ -182,6 +185,21 @@ def replace_content(file: UploadedFileRec) -> UploadedFileRec:
 
 def _ignore(session: AppSession) -> None:
     """Ignore a message that would empty the caches of all visitors. No control of our pages sends that message."""
+
+
+def run_page_without_fragment(request: Any) -> Any:
+    """Wrap `request(session, asked)` so that a choice in a fragment that the session lacks runs the whole page.
+
+    Requests that a fragment repeats by itself are left to Streamlit, which drops them.
+    """
+
+    @wraps(request)
+    def replacement(session: AppSession, asked: Any) -> None:
+        if asked and asked.fragment_id and not asked.is_auto_rerun and not session.has_fragment(asked.fragment_id):
+            asked.ClearField("fragment_id")
+        request(session, asked)
+
+    return replacement
 
 
 def _leave_out_left_pages(run: Any) -> Any:

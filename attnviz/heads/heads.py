@@ -59,7 +59,7 @@ class HeadsPicture:
         """Return the data that the widget draws, except for the caption."""
         view = to_view(replace(self.state, off=tuple(sorted(heads_off(self.trace.interventions, self._shapes)))))
         view = {**view, **self.covering.marks}
-        if self._is_the_same_for_every_view:
+        if self.is_the_same_for_every_view:
             options = tuple(map(self._options, self.trace.kinds))
             made = self.cached("heads", (self.trace, options), lambda: self._make(view))
             return self.covering.add_question(with_fitted_view(made, view))
@@ -79,7 +79,7 @@ class HeadsPicture:
         return {kind: self.trace.shape(kind) for kind in self.trace.kinds}
 
     @property
-    def _is_the_same_for_every_view(self) -> bool:
+    def is_the_same_for_every_view(self) -> bool:
         """Whether the payload has all maps and only weights, so that it does not depend on the view."""
         trace = self.trace
         weights = sum(

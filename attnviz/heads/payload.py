@@ -121,7 +121,7 @@ def heads_payload(
     header["cells"] = {"measure": measure, "why": why}
     exact += [_exact_maps((measured or shown)[kind], shown[kind], blobs) for kind in whole if kind not in own]
     header["exact"] = exact + _exact_heads(measured or shown, view, whole, blobs)
-    header["id"] = blobs.digest(header)
+    header["id"] = blobs.digest({name: header[name] for name in ("base", "cells", "exact")})
     return Payload({**header, "view": view}, blobs.join())
 
 

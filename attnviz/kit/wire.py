@@ -46,19 +46,20 @@ class Blobs:
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._length = 0
+        self._content = hashlib.blake2b(digest_size=8)
 
     def add(self, array: np.ndarray) -> int:
         """Append an array in C order, and return its offset."""
         offset, piece = self._length, array.tobytes()
         self._pieces += [piece, bytes(-len(piece) % 4)]
+        self._content.update(piece)
         self._length += len(piece) + -len(piece) % 4
         return offset
 
     def digest(self, header: dict[str, Any]) -> str:
         """Return a short hash of `header` and all blobs so far."""
-        content = hashlib.blake2b(json.dumps(header, sort_keys=True).encode(), digest_size=8)
-        for piece in self._pieces:
-            content.update(piece)
+        content = self._content.copy()
+        content.update(json.dumps(header, sort_keys=True).encode())
         return content.hexdigest()
 
     def join(self) -> bytes:

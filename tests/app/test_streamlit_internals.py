@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit
+from streamlit.proto.ClientState_pb2 import ClientState
 
 from attnviz.app import streamlit_internals
 
@@ -86,6 +87,21 @@ def another_runs(saving, times: int = 3) -> None:
     for _ in range(times):
         saving.files.clear_session_refs()
         saving.files.remove_orphaned_files()
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_whole"),
+    [
+        ({"fragment_id": "gone"}, True),
+        ({"fragment_id": "here"}, False),
+        ({"fragment_id": "gone", "is_auto_rerun": True}, False),
+    ],
+)
+def test_a_choice_in_a_fragment_that_a_restart_took_away_runs_the_page(internals, asked, is_whole) -> None:
+    asked, heard = ClientState(query_string="layer=2", **asked), []
+    session = SimpleNamespace(has_fragment=lambda name: name == "here")
+    internals.run_page_without_fragment(lambda _session, asked: heard.append(asked))(session, asked)
+    assert [(one.query_string, not one.fragment_id) for one in heard] == [("layer=2", is_whole)]
 
 
 def test_what_a_button_saves_is_there_while_its_page_and_others_run(saving) -> None:

@@ -45,10 +45,13 @@ def test_a_link_of_the_menu_opens_its_page_as_it_was_left_here_or_in_a_tab_of_it
         masks.click(modifiers=["ControlOrMeta"])
     opened.value.wait_for_url("**/masks?src=I+love+you.&to=fr")
     opened.value.close()
+    page.get_by_role("gridcell", name="L2 H5").click()  # which runs the picture's part of the page alone
+    expect(masks).to_have_attribute("href", re.compile(r"masks\?src=I\+love\+you\.&to=fr&.*layer=2&head=5"))
+    settle(page)
     entries = page.evaluate("history.length")
     page.get_by_label("Source sentence").fill("We love you.")  # typed, and not yet run
     masks.click()
-    page.wait_for_url("**/masks?src=We+love+you.*")
+    page.wait_for_url("**/masks?src=We+love+you.*layer=2&head=5*")
     settle(page)
     expect(masks).to_have_attribute("aria-current", "page")
     assert page.evaluate("history.length") - entries in (1, 2), "a page change is a step, and so is a sentence"

@@ -91,7 +91,7 @@ class Visitor:
         self._socket: ClientConnection | None = None
         self._query, self._page = "", ""
         self.session_id = ""
-        self.shown = Shown()
+        self.shown = self._before = Shown()
 
     def __enter__(self) -> Self:
         protocol: Any = "streamlit"
@@ -113,9 +113,18 @@ class Visitor:
         self._query = query if isinstance(query, str) else urlencode(query)
         return self.send()
 
-    def send(self, *states: WidgetState) -> Shown:
-        """Send widget states, valid or not; return the page after the run that they start."""
+    def choose(self, key: str, **value: Any) -> Shown:
+        """Choose something in the widget under `key`. As in a browser, the fragment that has drawn it runs alone."""
+        name = self.shown.widgets[key][1].id
+        (place,) = [place for place, element in self.shown.elements.items() if id_of(element) == name]
+        return self.send(state(name, **value), fragment=self.shown.fragments[place])
+
+    def send(self, *states: WidgetState, fragment: str = "") -> Shown:
+        """Send widget states, valid or not; return the page after the run that they start, of a `fragment` alone if one
+        is named.
+        """
         message = BackMsg()
+        message.rerun_script.fragment_id = fragment
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = self._page
         message.rerun_script.widget_states.widgets.extend(states)
@@ -127,7 +136,7 @@ class Visitor:
         started = time.perf_counter()
         self._received_bytes = 0
         self._connection.send(message.SerializeToString())
-        self.shown = Shown()
+        self._before, self.shown = self.shown, Shown()
         for told in self._messages_of_run():
             self._take(told)
         self.shown.seconds = time.perf_counter() - started
@@ -201,7 +210,8 @@ class Visitor:
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "new_session":
-            self.shown = Shown()
+            kept = self._before if message.metadata.run.fragment_ids else Shown()  # of the rest of the page
+            self.shown = Shown(dict(kept.elements), dict(kept.blocks), dict(kept.fragments))
             self.session_id = message.new_session.initialize.session_id
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string

@@ -27,6 +27,8 @@ from attnviz.app.address import reconnecting
 # A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
 # had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
 #
+# The menu's links follow the address (attnviz/app/widgets/rail): they hear of each change of it.
+#
 # While there is no connection, Streamlit disables its fields: the one that was typed into loses the focus, and Enter
 # goes nowhere. Both are given back with the connection, to lines of text alone: in a list, Enter would choose.
 SCRIPT = """
@@ -56,11 +58,14 @@ if (!window.attnvizHeld) {
     const add = isEntry || parent !== window ? replace : push;
     told = isHere ? search : null;
     add.call(this, state, title, address);
+    document.dispatchEvent(new Event("attnviz-address"));
   };
   history.replaceState = function (state, title, address) {
     const { pathname, search } = new URL(address ?? "", location.href);
     const isNews = held !== null && (pathname !== location.pathname || search !== location.search);
-    if (!isNews || isOfWindow(search)) replace.call(this, state, title, address);
+    if (isNews && !isOfWindow(search)) return;
+    replace.call(this, state, title, address);
+    document.dispatchEvent(new Event("attnviz-address"));
   };
 
   const send = WebSocket.prototype.send, sockets = new WeakSet();

@@ -101,6 +101,12 @@ def begin(page: str) -> None:
         memory.told = query
 
 
+def begin_part() -> None:
+    """Begin a run of a fragment: the session's choices hold, and the browser is sent the address that they make."""
+    _memory().is_new = False
+    publish()
+
+
 def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
     """Replace the session's texts by those in the address; a text that the address leaves out is removed."""
     former, shown = FORMER.get(page, {}), query

@@ -13,6 +13,7 @@ import streamlit as st
 
 from attnviz.app.cache import budget, threads
 from attnviz.app.cache.bounded import BoundedCache
+from attnviz.app.frame.page import run_whole
 
 
 class Room:
@@ -70,6 +71,7 @@ def name_of(trace: Any) -> tuple[Any, ...]:
 
 
 def _make(make: Callable[[], Made], characters: int) -> Made:
+    run_whole()
     waits = st.spinner("Making every head's map …") if characters > _LONG else nullcontext()
     with waits, threads.enough_for(characters):
         return make()
@@ -94,6 +96,7 @@ def _cache_in_room(name: str, make: Callable[[], Made]) -> Made:
     made: list[Made] = []
 
     def make_and_keep() -> _Kept:
+        run_whole()
         made.append(make())
         return _Kept(made[0])
 
@@ -112,6 +115,8 @@ def _made_of_own(name: str, _make: Callable[[], _Kept]) -> _Kept:
 
 def size(made: Any) -> int:
     """Count the bytes of a result that pages compute: bytes, tensors, tables, and containers of these."""
+    if isinstance(made, int | float | str | bytes):  # first, because tables have thousands of numbers
+        return sys.getsizeof(made)
     if isinstance(made, tuple | list):
         return sum(map(size, made))
     if isinstance(made, dict):

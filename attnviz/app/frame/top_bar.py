@@ -6,6 +6,7 @@ Each function draws a control and returns the choice. All choices are kept in th
 import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,11 +21,13 @@ from attnviz.app.markdown import literal
 from attnviz.app.request import Request
 from attnviz.kit.fields import read, whole_number
 from attnviz.models.catalogue import Entry
-from attnviz.models.facts import Section
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
 from attnviz.text.languages import language_name, named_code
 from attnviz.text.limits import MAX_CHARACTERS
+
+if TYPE_CHECKING:
+    from attnviz.models.facts import Section
 
 _TRANSLATED = (
     Field("src", "Source sentence", "Source", MAX_CHARACTERS),
@@ -255,12 +258,12 @@ def _cached_facts(weights: str, name: str, _model, _drawn) -> str:
     return _drawn(sections(_model, traces.run(_model, _WORDS, to=to)))
 
 
-def facts_html(sections: Iterable[Section]) -> str:
+def facts_html(sections: "Iterable[Section]") -> str:
     """Return the sections as HTML, each with a heading and its facts."""
     return "".join(f"<section><h3>{html.escape(one.title)}</h3><dl>{_facts(one)}</dl></section>" for one in sections)
 
 
-def _facts(section: Section) -> str:
+def _facts(section: "Section") -> str:
     return "".join(
         f"<div><dt>{html.escape(name)}</dt><dd dir='auto'>{html.escape(said)}</dd></div>"
         for name, said in section.facts.items()

@@ -12,10 +12,11 @@ import streamlit as st
 from attnviz.app import hosting
 from attnviz.app.address import persistent, widgets
 from attnviz.app.cache.bounded import BoundedCache
+from attnviz.app.frame.page import is_part
 from attnviz.app.markdown import literal
 from attnviz.heads.alignment.alignment import is_of
 from attnviz.heads.alignment.numbers.gold import gold_languages, gold_pairs
-from attnviz.heads.page.tabs import PARTS
+from attnviz.heads.page.tabs import controls_of_tab
 from attnviz.kit.caching import Host
 from attnviz.text.languages import language_name
 
@@ -33,28 +34,27 @@ def draw(trace: "TraceLike", page: "HeadsPageState", model: "Model | None", host
 
     For a trace without cross-attention, no controls are drawn.
     """
-    to = _draw(trace, page.against, model) if "cross" in trace.kinds else ""
+    to = _language(trace, page.against) if "cross" in trace.kinds else ""
+    if "cross" in trace.kinds and not is_part():
+        with controls_of_tab():
+            _draw_controls(trace, to, model)
     return replace(host, language=to, find_rates=lambda: known_rates(trace.model_id, to) if to else {})
-
-
-def _draw(trace: "TraceLike", against: str, model: "Model | None") -> str:
-    with st.session_state[PARTS], st.container(horizontal=True, vertical_alignment="center", key="part-row"):
-        to = _language(trace, against)
-        if model is not None:
-            _offer_scores(model, to, trace.to)
-            if to:
-                _offer_sentences(trace, to)
-    return to
 
 
 def _language(trace: "TraceLike", against: str) -> str:
     """Return the target language of the trace, or, if it is unknown, the language that the visitor selects."""
-    if trace.to in gold_languages():
-        return trace.to
-    names = {"": "none"} | {to: language_name(to) for to in gold_languages()}
-    chosen = against if against in names else ""
-    widgets.select("against", "The target is in", list(names), chosen, names.__getitem__)
-    return chosen
+    to = trace.to if trace.to in gold_languages() else against
+    return to if to in gold_languages() else ""
+
+
+def _draw_controls(trace: "TraceLike", to: str, model: "Model | None") -> None:
+    if trace.to not in gold_languages():
+        names = {"": "none"} | {to: language_name(to) for to in gold_languages()}
+        widgets.select("against", "The target is in", list(names), to, names.__getitem__)
+    if model is not None:
+        _offer_scores(model, to, trace.to)
+        if to:
+            _offer_sentences(trace, to)
 
 
 def _offer_scores(model: "Model", to: str, code: str) -> None:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from attnviz.analysis.tables import weights_table
 from attnviz.app import captions, charts, hosting
 from attnviz.app.address import persistent
 from attnviz.app.mount import scroll_when_opened
 from attnviz.heads.heads_state import HeadsState
 from attnviz.kit.views.labels import MEASURES, map_title
-from attnviz.tracing.storage import save
 
 if TYPE_CHECKING:
     from attnviz.heads.heads import HeadsPicture
@@ -27,15 +25,19 @@ Whole = Callable[[], "Trace | BareWeights"]
 _TITLES = {"plotly": "The head in focus as a Plotly figure", "table": "The head in focus as a table"}
 
 
-def draw_downloads(whole: "Whole", picture: "HeadsPicture", view: HeadsState) -> None:
-    """Draw the Plotly figure and the table if they are switched on, and a button that downloads the whole trace.
+def draw_below(picture: "HeadsPicture | None") -> None:
+    """Draw the Plotly figure and the table if they are switched on; None if they are not."""
+    _part("plotly", picture, _figure)
+    _part("table", picture, _table)
 
-    Draw nothing if a lesson hides any of the picture's maps.
-    """
-    if picture.is_covered:
-        return
-    _part("plotly", view, lambda: _figure(picture.drawn_maps(), view))
-    _part("table", view, lambda: _table(picture.drawn_maps(), view))
+
+def is_open(picture: "HeadsPicture") -> bool:
+    """Check whether the Plotly figure or the table is switched on."""
+    return any(getattr(picture.state, name) for name in _TITLES)
+
+
+def draw_download(whole: "Whole") -> None:
+    """Draw the button that downloads the whole trace."""
     st.download_button(
         "Whole trace (npz)",
         hosting.file_in_turn(lambda: npz(whole())),
@@ -46,19 +48,19 @@ def draw_downloads(whole: "Whole", picture: "HeadsPicture", view: HeadsState) ->
     )
 
 
-def _part(name: str, view: HeadsState, draw: Callable[[], Any]) -> None:
+def _part(name: str, picture: "HeadsPicture | None", draw: "Callable[[tuple[Maps, str], HeadsState], Any]") -> None:
     """Draw the figure or table that a switch opens below the picture, scroll to it, and offer a button that
     closes it.
     """
-    key = f"below-{name}"
-    scroll_when_opened(key, is_open=getattr(view, name))
-    if not getattr(view, name):
+    key, shown = f"below-{name}", picture if picture is not None and getattr(picture.state, name) else None
+    scroll_when_opened(key, is_open=shown is not None)
+    if shown is None:
         return
     with st.container(key=key, gap="xsmall"):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.markdown(f"**{_TITLES[name]}**: {_site(view)}")
+            st.markdown(f"**{_TITLES[name]}**: {_site(shown.state)}")
             st.button("Close", key=f"{key}-close", icon=":material/close:", on_click=_close, args=(name,))
-        draw()
+        draw(shown.drawn_maps(), shown.state)
 
 
 def _site(view: HeadsState) -> str:
@@ -84,12 +86,16 @@ def _table(drawn: "tuple[Maps, str]", view: HeadsState) -> None:
 
 
 def _numbers(drawn: "tuple[Maps, str]", view: HeadsState):
+    from attnviz.analysis.tables import weights_table  # imported here because pandas is slow to import
+
     maps, measure = drawn
     return weights_table(maps, view.layer, view.head).rename(columns={"weight": measure})
 
 
 def npz(trace: "Trace | BareWeights") -> bytes:
     """Return the trace as the content of an npz file."""
+    from attnviz.tracing.storage import save
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.npz"
         save(trace, path)

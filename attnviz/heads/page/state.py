@@ -1,10 +1,11 @@
-"""State of the page Heads in a link: the open tab, and the state of each tab's picture."""
+"""State of the page Heads in a link: the open tab, the state of its picture, and what was chosen on the other tabs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+from attnviz.app.address.persistent import BAR
 from attnviz.heads.heads_state import HeadsState
 from attnviz.hosts import registry
 from attnviz.kit.fields import PageState, Problem, Say, declare, read, specs_of, text, write, write_view
@@ -15,6 +16,7 @@ from attnviz.tracing.trace_like import TraceLike
 
 PAGE = "Heads"
 WHOLE = "whole"
+_OF_ALL_PAGES = (*BAR, "present")  # texts of an address that no picture declares
 
 
 def _read_tab(text: str, bound: object, default: str, say: Say) -> str:
@@ -30,17 +32,19 @@ def _states_at_first() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class HeadsPageState(PageState):
-    """The open `tab`, and the state of each tab by its name.
+    """The open `tab`, and the `states` of tabs by the tab's name. A state that was read from an address has only two of
+    them: the state of the tab Heads, parts of which the other tabs share, and the state of the open tab.
 
-    `quadrant` is "whole", or for example "0-1": queries of the first segment and keys of the second. `against` is the
-    language of the links made by hand that Alignment uses if the target language is unknown. `linked` are the names of
-    the parameters that the address contained.
+    `closed` are the address parameters of the other tabs. `quadrant` is "whole", or for example "0-1": queries of the
+    first segment and keys of the second. `against` is the language of the links made by hand that Alignment uses if the
+    target language is unknown. `linked` are the names of the parameters that the address contained.
     """
 
     tab: str = declare("heads", _read_tab)
     quadrant: str = declare(WHOLE, lambda text, there, default, say: text if text in there else default)
     against: str = text(limit=20)
     states: Mapping[str, Any] = field(default_factory=_states_at_first)
+    closed: Mapping[str, str] = field(default_factory=dict)
     linked: frozenset[str] = frozenset()
 
     @property
@@ -65,10 +69,10 @@ class HeadsPageState(PageState):
         return self.heads.options(self.heads.kind, self.segments)
 
     def to_params(self) -> dict[str, str]:
-        """Return the fields of every tab as address parameters."""
+        """Return the fields of these tabs, and the parameters of the other tabs, as address parameters."""
         tabs = registry.tabs(PAGE)
         written = [write(state, registry.names_in_address(tabs[tab])) for tab, state in self.states.items()]
-        return {name: text for texts in (*written, write(self)) for name, text in texts.items()}
+        return {name: text for texts in (self.closed, *written, write(self)) for name, text in texts.items()}
 
 
 def write_report(picture: Picture, view: Mapping[str, Any]) -> dict[str, str]:
@@ -81,26 +85,23 @@ def read_page_state(
 ) -> tuple[HeadsPageState, tuple[Problem, ...]]:
     """Parse the page's state from address parameters, and return it with a message for each invalid one.
 
-    Fields that other tabs share with the Heads picture, such as the kind and the pinned row, are taken from `heads`.
+    Only the open tab is read. Fields that it shares with the Heads picture, such as the kind and the pinned row, are
+    taken from `heads`.
     """
-    problems: list[Problem] = []
-    states: dict[str, Any] = {"heads": heads}
-    sites = SiteBounds.from_trace(trace).by_field()
-    for tab, picture in registry.tabs(PAGE).items():
-        if tab != "heads":
-            rules = picture.tab_rules
-            bounds, start = {**sites, **rules.bounds(trace, heads)}, rules.start(trace, heads)
-            states[tab], wrong = _read_tab_state(picture, texts, heads, bounds, start)
-            problems += wrong
-    given: dict[str, Any] = {"states": states, "linked": getattr(texts, "linked", frozenset())}
-    page, wrong = read(HeadsPageState, texts, {"quadrant": quadrants}, **given)
-    return page, (*problems, *wrong)
+    given: dict[str, Any] = {"states": {"heads": heads}, "linked": getattr(texts, "linked", frozenset())}
+    given["closed"] = {name: said for name, said in texts.items() if said and name not in _OF_ALL_PAGES}
+    page, problems = read(HeadsPageState, texts, {"quadrant": quadrants}, **given)
+    if page.tab != "heads":
+        opened, wrong = _read_tab_state(registry.tabs(PAGE)[page.tab], texts, trace, heads)
+        page, problems = replace(page, states={"heads": heads, page.tab: opened}), (*wrong, *problems)
+    return page, problems
 
 
 def _read_tab_state(
-    picture: Picture, texts: Mapping[str, str], heads: HeadsState, bounds: Mapping[str, Any], start: Any
+    picture: Picture, texts: Mapping[str, str], trace: TraceLike, heads: HeadsState
 ) -> tuple[Any, tuple[Problem, ...]]:
-    named = registry.names_in_address(picture)
+    rules, named = picture.tab_rules, registry.names_in_address(picture)
+    bounds = {**SiteBounds.from_trace(trace).by_field(), **rules.bounds(trace, heads)}
     names = {name: named(spec.name or name) for name, spec in specs_of(picture.state_type).items()}
     shared = {name: getattr(heads, address) for name, address in names.items() if hasattr(heads, address)}
-    return read(picture.state_type, texts, bounds, start, named, **shared)
+    return read(picture.state_type, texts, bounds, rules.start(trace, heads), named, **shared)

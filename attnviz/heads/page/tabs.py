@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app.address import persistent
 from attnviz.app.address.widgets import segments
@@ -12,7 +13,7 @@ from attnviz.hosts import registry
 from attnviz.kit.views.terms import term
 from attnviz.models.catalogue import Entry
 
-PARTS = "parts-slot"  # session key of the container for a tab's own controls
+_PARTS = "parts-slot"  # session key of the container for a tab's own controls
 _PAGE = "Heads"
 
 
@@ -37,8 +38,13 @@ def bar(entry: Entry) -> Mapping[str, str]:
     }
     segments("tab", "View", offered, shown, hide_label=True)
     st.html(f"<div class='views'>{term('Views')}</div>", width="content")
-    st.session_state[PARTS] = st.container(key="parts", width="content")
+    st.session_state[_PARTS] = st.container(key="parts", width="content")
     return texts
+
+
+def controls_of_tab() -> DeltaGenerator:
+    """Return a row beside the tabs for the controls of the open tab."""
+    return st.session_state[_PARTS].container(horizontal=True, vertical_alignment="center", key="part-row")
 
 
 def open_tab(texts: Mapping[str, str]) -> str:
