@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.address.walking import SENTENCE, address_params, entries, focus, follow_menu, source, type_sentence
 
-LINK = "/heads?v=1&src=I+love+you.&to=de&kind=decoder_self&layer=2&head=3"
+LINK = "/heads?v=1&src=I+love+you.&to=de&tgt=Hund&kind=decoder_self&layer=2&head=3"
 # Each page, and something of it that names the head in focus.
 PAGES = ("Heads", "Masks", "Decoding", "Anatomy", "Implementations")
 
@@ -112,6 +112,7 @@ def test_after_a_link_every_page_has_its_sentence_and_its_head_one_step_of_back_
 
 def shows_sentence_and_head(page: Page) -> None:
     expect(source(page)).to_have_value("I love you.")
+    expect(page.get_by_label("Target (empty: the model translates)")).to_have_value("Hund")
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     assert focus(page)[-2:] == ("2", "3"), page.url
 

@@ -1,6 +1,6 @@
 """Every picture widget by the contract of docs/developing/how-it-works.md, on a page without Streamlit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import pytest
@@ -64,9 +64,11 @@ def every() -> dict[str, ShownPicture]:
 
 
 @pytest.fixture
-def bare(empty_page: Page, every, name: str) -> BarePage:
-    """Provide the widget of a picture, not yet attached."""
-    return BarePage(empty_page, source(every[name].picture.drawn_by), every[name].payload())
+def bare(empty_page: Page, every, name: str) -> Iterator[BarePage]:
+    """Provide the widget of a picture, not yet attached. It may do nothing that a shared server's policy forbids."""
+    page = BarePage(empty_page, source(every[name].picture.drawn_by), every[name].payload())
+    yield page
+    assert page.violations() == []
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""A picture widget on a page of plain HTML: no Streamlit, a host of a few lines, and a place that would move what is
-`fixed`, as a notebook's cell does.
+"""A picture widget on a page of plain HTML: no Streamlit, a host of a few lines, the Content-Security-Policy of a
+shared server, and a place that would move what is `fixed`, as a notebook's cell does.
 """
 
 import base64
@@ -9,8 +9,13 @@ from playwright.sync_api import Locator, Page
 
 from attnviz.kit.bundle import PACKAGE, Source, join_modules
 from attnviz.kit.wire import Payload
+from attnviz.server.headers import policy
+from attnviz.server.settings import Settings
 
-PAGE = """<!doctype html><body style="margin: 0"><input aria-label="outside">
+# A page's own header may say what `frame-ancestors` are, its text may not.
+POLICY = policy(Settings(), ()).partition("; frame-ancestors")[0]
+PAGE = f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<body style="margin: 0"><input aria-label="outside">
 <div id="cell" style="margin: 30px 40px; contain: paint; width: 1240px"><div id="place"></div></div>"""
 SET_UP = """([html, style, data]) => {
   const place = document.querySelector("#place");
@@ -22,13 +27,23 @@ SET_UP = """([html, style, data]) => {
   const bytes = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
   const odd = new Uint8Array(bytes.length + 1); // as bytes come inside a message
   odd.set(bytes, 1);
-  const bare = { height: 640, reports: [], root: shadow.querySelector("[lang=und]") };
+  const bare = { height: 640, reports: [], violations: [], root: shadow.querySelector("[lang=und]") };
+  document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+    bare.violations.push([violatedDirective, blockedURI]));
   const host = { report: (...told) => bare.reports.push(told), height: () => bare.height };
   bare.attach = (view) => {
     bare.detach = draw.default({ parentElement: shadow, data: new DataView(odd.buffer, 1), host, view });
   };
   globalThis.bare = bare;
 }"""
+# In a task of its own: what the browser's driver calls may use `eval` against the policy.
+ATTACH = """(view) => new Promise((done, fail) => setTimeout(() => {
+  try {
+    done(bare.attach(view));
+  } catch (error) {
+    fail(error);
+  }
+}))"""
 THEMES = join_modules(PACKAGE / "kit/js/hosts/themes.js")
 
 
@@ -52,7 +67,7 @@ class BarePage:
 
     def attach(self, view: dict[str, Any] | None = None) -> None:
         """Draw the widget, and wait until it is painted."""
-        self.page.evaluate("(view) => bare.attach(view)", view)
+        self.page.evaluate(ATTACH, view)
         self.page.locator("#place [data-attnviz-painted]").wait_for()
 
     def detach(self) -> None:
@@ -75,6 +90,10 @@ class BarePage:
         """List what the host was told since this was asked last, once that has come to rest."""
         self.page.wait_for_timeout(400)  # a choice is told 250 ms after it was made
         return self.page.evaluate("() => bare.reports.splice(0)")
+
+    def violations(self) -> list[list[str]]:
+        """List what the widget did against the policy: the directive, and the address."""
+        return self.page.evaluate("() => bare.violations")
 
     def set_theme(self, name: str) -> None:
         """Give the place a theme."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -114,10 +113,10 @@ def test_a_run_that_reaches_no_server_says_so_and_goes_on_by_itself(
     expect(offline).to_be_hidden()
 
 
-@pytest.mark.parametrize("late", [250, 500])
 def test_the_last_of_quick_choices_is_shown_and_stands_in_the_address(
-    fresh_page: Page, settle: Callable[[Page], None], late: int
+    fresh_page: Page, settle: Callable[[Page], None]
 ) -> None:
+    late = 500
     fresh_page.add_init_script(SLOW_LINE % late)
     fresh_page.goto("/heads?src=I+love+you.&kind=cross&layer=0&head=5")
     settle(fresh_page)

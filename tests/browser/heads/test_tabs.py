@@ -9,10 +9,20 @@ from playwright.sync_api import Page, expect
 
 from attnviz.models import catalogue
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.heads.tabs import LINK, chosen_view, open_tab
+from tests.browser.conftest import WINDOW
+from tests.browser.heads.tabs import LINK, chosen_view, every_label_is_defined, has_its_caption, open_tab
 
 STEPS = "(nodes) => Object.fromEntries(nodes.map((node) => [node.dataset.step, Number(node.dataset.value)]))"
 
+# Each tab but the first, and what the caption of its file names; some tabs draw no file.
+CAPTIONS = {
+    "links": "Cross-attention, L1 H3",
+    "model": "Cross-attention, every layer and head",
+    "neuron": "Cross-attention, L1 H3",
+    "alignment": "",
+    "flow": "",
+    "spans": "",
+}
 BOXES = """(panes) => panes.filter((pane) => pane.checkVisibility()).map((pane) => {
   const { x, y, width, height } = pane.getBoundingClientRect();
   return { x, y, width, height };
@@ -69,15 +79,19 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settle, 
     expect(page.locator(".status-bar")).to_contain_text("2 layers × 3 heads")
 
 
-def test_no_two_elements_of_a_tab_overlap(visitor, settle) -> None:
+def test_a_tabs_labels_have_definitions_its_panes_lie_apart_and_its_file_has_a_caption(visitor, settle) -> None:
     page = visitor(color_scheme="dark").new_page()
-    for tab in ("links", "model", "neuron", "alignment", "flow", "spans"):
-        picture = open_tab(page, settle, f"{LINK}&tab={tab}")
+    for tab, site in CAPTIONS.items():
+        picture = open_tab(page, settle, f"{LINK}&tab={tab}&row=1&mini=lines")
         expect(picture).to_have_attribute("data-theme", "dark")
+        every_label_is_defined(picture)
+        if site:
+            has_its_caption(page, site)
         for width, height in ((1280, 720), (390, 844)):
             page.set_viewport_size({"width": width, "height": height})
             wait_until_at_rest(picture)
             lie_apart(picture.locator(".pane").evaluate_all(BOXES), width)
+        page.set_viewport_size(WINDOW)
 
 
 def lie_apart(boxes: list[dict], width: int) -> None:

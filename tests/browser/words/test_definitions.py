@@ -2,53 +2,12 @@
 
 from playwright.sync_api import Page, expect
 
-from attnviz.kit.glossary import definitions
-from tests.browser.heads.tabs import LINK, open_tab
-
-TABS = ("heads", "links", "model", "neuron", "alignment", "flow", "spans")
-# Words that say all that there is to say: names of heads and of spans, plain English, and what a press does.
-PLAIN = {
-    "none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean", "automatic",
-    "text", "?",
-}  # fmt: skip
-# Each control that is seen: its words, the term that it asks for, and the names in its list.
-CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .term")]
-  .filter((node) => node.offsetWidth && node.checkVisibility())
-  .map((node) => ({
-    text: (node.tagName !== "SELECT" && node.textContent.replace(" ▾", "")) || node.getAttribute("aria-label"),
-    term: node.closest("[data-term]")?.dataset.term ?? null,
-    options: node.tagName === "SELECT" ? [...node.options].map(({ text }) => text) : [],
-    heard: node.getAttribute("aria-description") ?? "",
-  }))"""
+from tests.browser.heads.tabs import LINK, definition, every_label_is_defined, open_tab
 
 
-def definition(term: str) -> str:
-    """Read what the term means on this page, in capitals or not."""
-    return {name.lower(): text for name, text in definitions("Heads").items()}[term.lower()]
-
-
-def is_a_name(text: str) -> bool:
-    """Check whether a text names a head, a layer, a token, or a number of either."""
-    return text[:1] in {"L", "H"} and text[1:2].isdigit()
-
-
-def test_every_label_has_a_definition(page: Page, settle) -> None:
-    for tab in TABS:
-        pins = "&pins=cross.1.3~cross.2.0" if tab == "heads" else ""
-        picture = open_tab(page, settle, f"{LINK}&tab={tab}&row=1{pins}")
-        found = picture.evaluate(CONTROLS)
-        assert len(found) >= 6
-        for control in found:
-            is_defined(control)
-
-
-def is_defined(control: dict) -> None:
-    if control["text"] in PLAIN or is_a_name(control["text"]):
-        return
-    assert control["term"], f"{control['text']} has no definition"
-    assert definition(control["term"]) in control["heard"], control
-    for option in control["options"]:
-        assert option in PLAIN or is_a_name(option) or definition(option)
+def test_every_label_of_the_maps_has_a_definition(page: Page, settle) -> None:
+    """tests/browser/heads/test_tabs.py has those of the other tabs."""
+    every_label_is_defined(open_tab(page, settle, f"{LINK}&row=1&pins=cross.1.3~cross.2.0"))
 
 
 def test_a_measure_is_explained_under_the_pointer_and_at_the_keyboards_focus(page: Page, settle) -> None:
