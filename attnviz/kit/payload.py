@@ -1,4 +1,4 @@
-"""The parts of a header that several pictures share: the open kind and its words, labels with their vocabulary entries
+"""The parts of a header that several pictures share: the open kind and its name, labels with their vocabulary entries
 (read by `kit/js/tokens/entries.js`), and spans along the axes (read by `kit/js/spans/`).
 """
 

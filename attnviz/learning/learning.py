@@ -1,4 +1,4 @@
-"""Training of toys and translators: one or two recordings, moment by moment, and the state of the picture."""
+"""The picture of a training, of toys and translators: one or two recordings, step by step, and the state."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,5 @@
-"""A list of lines: one that comes along, held out from the translator's training with its translations, or one that a
-visitor pasted or uploaded. An unusable line is named by its number.
+"""Lists of lines: the shipped lists of sentences with translations, which the translator was not trained on, or the
+lines that a visitor pasted or uploaded. The error for an unusable line has its number.
 """
 
 import unicodedata

@@ -1,4 +1,4 @@
-"""Measures of heads over many sentences: their names and titles, and a table with a line a head."""
+"""The measures of heads over many sentences: their names, their titles, and a table with one row per head."""
 
 import numpy as np
 import pandas as pd

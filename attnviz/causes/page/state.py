@@ -1,6 +1,6 @@
-"""The tabs of the Causes page, how each reads its state and hears its component, and the experiments to begin with.
+"""The tabs of the Causes page, the state of each, the input from its component, and the prepared experiments.
 
-The numbers of an experiment are those of the translator that comes along; they can be counted again from the page.
+The numbers of an experiment were computed on the shipped translator; a button on the page computes them again.
 """
 
 from dataclasses import dataclass

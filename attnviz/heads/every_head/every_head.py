@@ -1,4 +1,4 @@
-"""Every head of every layer at once, small: Whole model shows all maps in eight bits, One row a row of each."""
+"""The pictures of every head of every layer: Whole model draws all maps in 8 bits, One row draws one row of each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -90,7 +90,7 @@ class ShownRun:
 
 
 class Shown(Protocol):
-    """A toy's run, or a translator's training."""
+    """A training that the picture can show: the run of a toy, or of a translator."""
 
     @property
     def key(self) -> str:

@@ -1,4 +1,4 @@
-"""Tables of the Masks page as HTML, whose texts wrap as a grid's cells do not: fills, next tokens, small matrices.
+"""HTML tables of the Masks page: fills, next tokens and small matrices. Unlike in a data grid, long texts wrap.
 
 Every text is escaped here.
 """
