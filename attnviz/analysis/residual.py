@@ -170,7 +170,7 @@ class _StreamWatch(Probe):
     after: list[HeardProduct] = field(default_factory=list)  # linear maps after the last layer
 
     def hear(self, one: HeardProduct) -> None:
-        """Record a linear map."""
+        """Record a linear module that was called, with its input and output."""
         self.after.append(one)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:

@@ -43,7 +43,7 @@ class Teachers:
             return key
 
     def ask_the_room(self, question: Question, link: Link | None, *, address: str = "") -> TeacherKey:
-        """Start a class with a single question about the picture of a link."""
+        """Start a class with a single question about the picture that `link` opens."""
         return self.start(single_question_lesson(question, link), address=address)
 
     def version(self, key: TeacherKey) -> ClassVersion:

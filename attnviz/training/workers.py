@@ -17,7 +17,10 @@ from torch.multiprocessing.spawn import spawn
 
 @dataclass(frozen=True)
 class Share:
-    """One worker's number `rank` among `count` workers. A single worker has nothing to share."""
+    """A worker's number, `rank`, among `count` workers that average their gradients.
+
+    With one worker nothing is averaged.
+    """
 
     rank: int = 0
     count: int = 1

@@ -98,10 +98,11 @@ class Spread:
 
 
 def xavier_spread(weights: SiteWeights, *, seed: int = 0) -> Spread:
-    """Compare Xavier initialisation of a parameter with a head dimension with initialisation head by head.
+    """Compare two ways to apply Xavier initialisation: to one 3-D tensor for all heads, and to each head's matrix.
 
-    For a 3-D tensor, torch takes the first dimension as outputs, the second as inputs, and the rest as a kernel size
-    that multiplies both, so `whole` is too small. For one head's matrix (d_model, d_k) it is correct.
+    For a 3-D tensor, torch takes the first dimension as outputs, the second as inputs, and the third as a kernel size
+    that multiplies both. The values of the 3-D tensor are therefore too small. For one head's matrix (d_model, d_k) the
+    sizes are correct.
     """
     shape = (weights.n_heads, weights.d_model, weights.d_k)
     generator = torch.Generator().manual_seed(seed)

@@ -60,10 +60,10 @@ def show(
 ) -> Any:
     """Draw a widget that shows `value`, and return its value. `take` is called after a choice, before the next run.
 
-    `start` has the arguments that give `draw` its first value. `title` is the value's name in a list, if the name can
-    change while the value stays the same: the browser shows the old name until the value is set again. The first choice
-    after a restart of the server comes with the first run of a new session. Streamlit does not know the widget then and
-    reports no change, so this function calls `take` itself.
+    `draw` draws the Streamlit widget, and `start` has the keyword arguments with which it first shows `value`. If the
+    name of a value in a list can change while the value stays the same, pass the name as `title`; the browser would
+    otherwise go on showing the old name. The first choice after a restart of the server arrives with the first run of a
+    new session. Streamlit does not know the widget then and reports no change, so this function calls `take` itself.
     """
 
     def hear() -> None:

@@ -28,7 +28,7 @@ def names() -> tuple[str, ...]:
 
 
 def has(name: str) -> bool:
-    """Whether the engine has this model, apart from the shipped ones."""
+    """Whether the engine has this model. Shipped models do not count."""
     return name in names()
 
 

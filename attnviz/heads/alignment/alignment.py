@@ -141,8 +141,8 @@ def _read_way(text: str, bound: object, default: str, say: Say) -> str:
 class AlignmentState(PageState):
     """State of the Alignment picture.
 
-    `way` is the method as `way_text` writes it ("": the best known one). `drawn` is lines or a matrix. `null` says
-    whether a word may have no source, and `gold` whether links made by hand are drawn.
+    `way` is the method in the notation of `way_text`; "" is the method with the lowest known error. `drawn` is lines or
+    a matrix. `null` says whether a word may have no source, and `gold` whether links made by hand are drawn.
     """
 
     way: str = declare("", _read_way, name="aligner")

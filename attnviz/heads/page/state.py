@@ -32,12 +32,13 @@ def _states_at_first() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class HeadsPageState(PageState):
-    """The open `tab`, and the `states` of tabs by the tab's name. A state that was read from an address has only two of
-    them: the state of the tab Heads, parts of which the other tabs share, and the state of the open tab.
+    """The open `tab`, and the `states` of tabs by the tab's name.
 
-    `closed` are the address parameters of the other tabs. `quadrant` is "whole", or for example "0-1": queries of the
-    first segment and keys of the second. `against` is the language of the links made by hand that Alignment uses if the
-    target language is unknown. `linked` are the names of the parameters that the address contained.
+    After reading an address, `states` has only the state of the tab Heads, parts of which all tabs share, and that of
+    the open tab. `closed` has the address parameters of the tabs that are not open. `quadrant` is "whole", or for
+    example "0-1" for queries of the first segment and keys of the second. `against` is a language: if the target
+    language is unknown, Alignment compares with this language's links made by hand. `linked` has the names of the
+    parameters that the address contained.
     """
 
     tab: str = declare("heads", _read_tab)

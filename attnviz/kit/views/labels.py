@@ -50,7 +50,7 @@ def escape_for_plotly(text: str) -> str:
 
 
 def hover_name(text: str, more: str = "") -> str:
-    """Return a label for a tooltip, followed by `more`, and by the piece and id of its tokens if known."""
+    """Return a token's label for a tooltip: its text, `more`, and its vocabulary entries with their ids if known."""
     said, entry = escape_for_plotly(f"{text}{more}"), entry_of(text)
     return f"{said}<br><span style='font-size:10px'>{escape_for_plotly(entry)}</span>" if entry else said
 

@@ -247,7 +247,10 @@ Made = TypeVar("Made", bound=HuggingFaceModel | ReplayedModel | ImageModel)
 
 
 def _verify(given: GivenModel, wrap: Callable[[GivenModel, bool], Made]) -> Made:
-    """Compare the model with attnviz's pass, in float32 if its weights can be converted, and wrap it."""
+    """Wrap a model after attnviz's attention was compared with the model's own.
+
+    A model in half precision is compared as a float32 copy, if its weights can be converted.
+    """
     if not _is_plain_half(given.part):
         return wrap(given, False)
     check_size(sum(parameter.numel() for parameter in given.part.parameters()), 4, size_limit())

@@ -25,7 +25,7 @@ _BEGIN = re.compile(r"<bos:[^<>]+>")  # how attnviz's translators begin a target
 
 
 def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
-    """Assign the tokens of one kind to source and target, or to `OWN` for self-attention of an unknown kind.
+    """Assign the tokens given for one kind of attention to source and target, or to `OWN` if the kind is unknown.
 
     Raises ValueError if the tokens do not fit the kind.
     """

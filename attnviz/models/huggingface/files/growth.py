@@ -84,7 +84,10 @@ def growth(step: Any) -> float:
 
 
 def _step_growth(step: dict[str, Any]) -> float:
-    """Bound the growth by one replacement; a regular expression may match between any two characters."""
+    """Return by which factor one Replace or Prepend step can lengthen a text, at most.
+
+    For a regular expression this assumes a match between any two characters.
+    """
     if step["type"] == "Prepend":
         return 1.0 + len(str(step.get("prepend", "")))
     pattern, length = step.get("pattern"), len(str(step.get("content", "")))
