@@ -46,6 +46,7 @@ _COMPUTING = (
     "anatomy/numbers", "anatomy/implementations", "causes/numbers", "decoding/numbers", "decoding/reply",
     "heads/alignment/numbers", "masks/numbers",
 )  # fmt: skip
+_LONG = ("docs", "hostile", "server", "training", "websocket", "wheel")
 # Where tests are about tensors; elsewhere a trace would take five times as long for what these have found already.
 _ABOUT_TENSORS = (*_COMPUTING, "analysis", "models", "causes/corpus")
 
@@ -64,18 +65,20 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of computing folders, which `make test-portable` runs again without vector units. Put files that
-    drive a browser first: they take longest, and the last of them would keep one worker busy after the other is done.
+    drive a browser first, then those that start processes: they take longest, and the last of them would keep one
+    worker busy after the other is done.
     """
     for item in items:
         if _lies_in(item.path, _COMPUTING):
             item.add_marker(pytest.mark.computes)
     with_browser = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: item.path not in with_browser)
+    items.sort(key=lambda item: (item.path not in with_browser, not _lies_in(item.path, _LONG)))
 
 
+@cache
 def _lies_in(path: Path, folders: tuple[str, ...]) -> bool:
     """Whether a file of tests lies in one of these folders."""
-    return any(Path(__file__).parent / folder in path.parents for folder in folders)
+    return any(path.is_relative_to(Path(__file__).parent / folder) for folder in folders)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -20,6 +20,11 @@ AT_REST = """(root) => new Promise((done) => {
 })"""
 
 
+def wait_in_page(page: Page, milliseconds: int) -> None:
+    """Return after this time by the page's own clock: every timer that was set before, and is shorter, has run."""
+    page.evaluate("(milliseconds) => new Promise((done) => setTimeout(done, milliseconds))", milliseconds)
+
+
 def wait_until_settled(page: Page) -> None:
     """Return once the page is connected, its script has run without an exception, and words are explained."""
     page.locator(SETTLED).wait_for()

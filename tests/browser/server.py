@@ -27,7 +27,7 @@ def dashboard(
     """Run `streamlit run dashboard.py`, or another script, until the block ends; gives its address once it is healthy.
 
     `first` is Python that runs in its process before anything else. What it prints goes to `log`. Raises RuntimeError
-    with that text when it ends early or takes over 60 seconds.
+    with that text when it ends early or takes over three minutes.
     """
     port = free_port()
     server = start(port, log, environment, script=script, first=first)
@@ -67,7 +67,7 @@ def start(
 
 
 def _wait_for_health(server: subprocess.Popen, address: str, log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline and server.poll() is None:
         if is_healthy(address):
             return

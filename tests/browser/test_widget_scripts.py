@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from attnviz.hosts import registry
 from attnviz.kit.bundle import source
 from tests.browser import server
+from tests.browser.at_rest import wait_in_page
 
 LINK = "/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3"
 SCRIPT = len(source(registry.widget("heads")).script)
@@ -115,7 +116,7 @@ def test_each_widget_of_a_page_follows_new_data_and_the_window(page: Page, three
     field.press("Enter")
     for at, name in enumerate(before):
         expect(painted_pictures(page).nth(at)).not_to_have_attribute("data-attnviz-painted", name or "")
-    page.wait_for_timeout(1500)  # a widget looks at its place once more a moment after it was drawn
+    wait_in_page(page, 1500)  # a widget looks at its place once more a moment after it was drawn
     painted_pictures(page).evaluate_all("""nodes => nodes.forEach(({ attnviz }) => {
       const { fit } = attnviz.widget;
       attnviz.widget = { ...attnviz.widget, fit: (app) => ((app.root.dataset.fitted = "again"), fit(app)) };

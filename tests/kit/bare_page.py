@@ -11,6 +11,7 @@ from attnviz.kit.bundle import PACKAGE, Source, join_modules
 from attnviz.kit.wire import Payload
 from attnviz.server.headers import policy
 from attnviz.server.settings import Settings
+from tests.browser.at_rest import wait_in_page
 
 # A page's own header may say what `frame-ancestors` are, its text may not.
 POLICY = policy(Settings(), ()).partition("; frame-ancestors")[0]
@@ -88,7 +89,7 @@ class BarePage:
 
     def reports(self) -> list[list[Any]]:
         """List what the host was told since this was asked last, once that has come to rest."""
-        self.page.wait_for_timeout(400)  # a choice is told 250 ms after it was made
+        wait_in_page(self.page, 300)  # a choice is told 250 ms after it was made
         return self.page.evaluate("() => bare.reports.splice(0)")
 
     def violations(self) -> list[list[str]]:

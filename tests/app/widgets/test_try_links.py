@@ -5,6 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.at_rest import wait_in_page
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 
 pytestmark = NEEDS_A_BROWSER
@@ -101,7 +102,7 @@ def test_a_labels_bubble_leaves_its_field_free_and_lets_the_pointer_in(mount_bub
     assert box is not None
     assert box["y"] >= field["y"] + field["height"]
     page.mouse.move(box["x"] + 9, box["y"] + 9, steps=3)
-    page.wait_for_timeout(500)
+    wait_in_page(page, 500)
     assert bubble.count() == 1
     page.mouse.move(700, 500)
     bubble.wait_for(state="detached")

@@ -37,9 +37,11 @@ ALL_BROKEN = "&causal=none&dropout=true&dtype=bfloat16&restart=true"
 
 
 def test_steps_and_verdict_are_seen_without_scrolling(page: Page) -> None:
-    for more in ("", "&dropout=true", ALL_BROKEN):
+    for more in ("", "&causal=none", ALL_BROKEN):
         open_decoding(page, PATH + more)
         page.locator("[data-verdict]").wait_for()
+        if more != ALL_BROKEN:
+            what_is_broken_on_purpose_is_seen_and_the_rest_is_folded(page, more)
         for width, height in ((1440, 900), (1280, 720)):
             page.set_viewport_size({"width": width, "height": height})
             wait_until_at_rest(page.locator(ROOT))
@@ -56,23 +58,17 @@ def stands_above_the_status_bar(page: Page) -> None:
         assert box["y"] + box["height"] <= bar["y"], seen
 
 
-def test_on_a_phone_the_verdict_the_step_and_its_maps_are_in_the_first_screen(
-    visitor: Callable[..., BrowserContext],
-) -> None:
-    page = open_decoding(visitor(viewport={"width": 390, "height": 844}).new_page())
+def the_verdict_the_step_and_its_maps_are_in_the_first_screen(page: Page) -> None:
     for seen in (".verdict-head", ".player", ".prefix"):
         box = page.locator(seen).bounding_box()
         assert box is not None
         assert box["y"] + box["height"] < 800, seen
 
 
-def test_what_is_broken_on_purpose_is_seen_and_the_rest_is_folded(page: Page) -> None:
-    open_decoding(page)
-    for label in ("Break it", "How it steps"):
-        expect(page.locator("details").filter(has_text=label).first).not_to_have_attribute("open", "")
-    open_decoding(page, f"{PATH}&causal=none")
-    expect(page.locator("details[open]").filter(has_text="Break it")).to_have_count(1)
-    expect(page.locator("details[open]").filter(has_text="How it steps")).to_have_count(0)
+def what_is_broken_on_purpose_is_seen_and_the_rest_is_folded(page: Page, broken: str) -> None:
+    for label, is_open in {"Break it": bool(broken), "How it steps": False}.items():
+        expect(page.locator("details").filter(has_text=label)).not_to_have_count(0)
+        expect(page.locator("details[open]").filter(has_text=label)).to_have_count(int(is_open))
 
 
 def test_what_was_chosen_is_seen_among_the_candidates_however_unlikely(page: Page) -> None:
@@ -111,8 +107,11 @@ def test_the_tip_follows_the_head_and_the_sentence_under_a_resting_pointer(page:
     assert tip.is_hidden() or "aime" not in tip.inner_text()
 
 
-def test_every_term_says_what_it_means_by_pointer_key_and_finger(visitor: Callable[..., BrowserContext]) -> None:
+def test_on_a_phone_every_term_says_what_it_means_by_pointer_key_and_finger(
+    visitor: Callable[..., BrowserContext],
+) -> None:
     page = open_decoding(visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page())
+    the_verdict_the_step_and_its_maps_are_in_the_first_screen(page)
     terms, bubble = page.locator(".stepper .term"), page.locator(".stepper .definition")
     assert terms.count() >= 10
     for node in terms.all():

@@ -15,6 +15,7 @@ from attnviz.hosts.registry import PICTURES, picture
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
+from tests.browser.at_rest import wait_in_page
 from tests.hosts.html.reading import payloads
 from tests.hosts.pictures.every_picture import draw_picture
 
@@ -115,7 +116,7 @@ def test_a_file_inside_a_page_of_others_goes_back_to_its_first_view(place, trace
     for name, kind in (("Encoder self", "encoder_self"), ("Cross", "cross")):
         picture.get_by_role("tab", name=name).click()
         expect(picture).to_have_attribute("data-attnviz-view", re.compile(f'"kind":"{kind}"'))
-        page.wait_for_timeout(400)  # a choice is told 250 ms after it was made
+        wait_in_page(page, 400)  # a choice is told 250 ms after it was made
     assert (page.evaluate("history.length"), raised) == (before, [])
     page.close()
 

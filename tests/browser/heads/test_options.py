@@ -102,7 +102,7 @@ def test_the_open_menu_can_be_read_and_used_by_everybody(page: Page, settle) -> 
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         expect(picture).to_have_attribute("data-theme", scheme)
-        page.wait_for_timeout(500)
+        page.wait_for_function("() => document.getAnimations().every(({ playState }) => playState !== 'running')")
         expect(menu(page)).to_be_visible()
         assert page.evaluate(AXE) == []
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.at_rest import wait_in_page
 from tests.browser.screens.phone import PHONE
 
 LESSON = "1-what-a-head-looks-at"
@@ -66,7 +67,7 @@ def draw(page: Page, bar: int, share: float) -> None:
     box = track.bounding_box()
     assert box is not None
     track.click(position={"x": box["width"] * share, "y": 5})
-    page.wait_for_timeout(600)  # Python hears when the finger rests
+    wait_in_page(page, 600)  # Python hears when the finger rests
 
 
 def test_a_whole_lesson_by_mouse(page: Page, settle) -> None:
@@ -79,7 +80,7 @@ def test_a_whole_lesson_by_mouse(page: Page, settle) -> None:
     assert picture.evaluate(SUM) == 0, "covered is not there"
 
     page.mouse.click(*picture.evaluate(CELL, [2, 2]))
-    page.wait_for_timeout(800)  # a mark is reported when the pointer rests
+    wait_in_page(page, 800)  # a mark is reported when the pointer rests
     settle(page)
     press_and_read(page, press, "Answer", "chien → rouge × red (0.99)")
     assert picture.evaluate(SUM) == pytest.approx(6, abs=1e-4), "six rows"
@@ -113,7 +114,7 @@ def test_the_rest_by_keyboard_on_a_phone(visitor, settle) -> None:
     page.keyboard.press("PageUp")
     page.keyboard.press("ArrowRight")
     expect(panel.locator(".key .value").nth(1)).to_have_text("1.00")
-    page.wait_for_timeout(600)
+    wait_in_page(page, 600)
     press_and_read(page, reach, "Answer", "of their weight")
     onward_unfolded(page, settle, 4)
     panel.get_by_role("radio").first.focus()

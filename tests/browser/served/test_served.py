@@ -138,7 +138,8 @@ def test_asked_to_stop_it_finishes_what_has_begun_and_lets_nobody_in(tmp_path) -
         while cpu_seconds(process.pid) < before + 0.2:  # until the run has begun, however busy the machine is
             time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
-        time.sleep(0.1)
+        while status(f"{address}/readyz") == 200:  # until the signal has been heard
+            time.sleep(0.02)
         ready, page = status(f"{address}/readyz"), status(f"{address}/heads", {"Accept": "text/html"})
         asking.join(60)
         process.wait(timeout=30)

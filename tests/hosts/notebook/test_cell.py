@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
 from attnviz.models.translator.tiny import tiny_translator
+from tests.browser.at_rest import wait_in_page
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 from tests.hosts.notebook import cell
 from tests.hosts.notebook.cell import Cells
@@ -121,7 +122,7 @@ def test_a_static_picture_of_a_narrow_cell_is_as_high_as_it_has_to_be(name: str,
     root = page.frame_locator("iframe").locator(":root")
     page.frame_locator("iframe").locator("[data-attnviz-painted]").wait_for()
     page.wait_for_function("() => document.querySelector('iframe').clientHeight > 700")
-    page.wait_for_timeout(300)
+    wait_in_page(page, 300)
     assert root.evaluate("(node) => node.scrollHeight - innerHeight") == 0
     assert root.evaluate("(node) => node.scrollWidth - innerWidth") <= 0
 
@@ -133,4 +134,4 @@ def test_a_static_picture_is_drawn_in_its_frame(page: Page, trace) -> None:
     picture.get_by_role("tab", name="Encoder self").click()
     expect_in_view(picture, kind="encoder_self")
     expect(page.locator("iframe")).to_have_css("height", "500px")
-    page.wait_for_timeout(400)  # a choice is told 250 ms after it was made, and there is no address to write it into
+    wait_in_page(page, 400)  # a choice is told 250 ms after it was made, and there is no address to write it into
