@@ -42,8 +42,8 @@ def run_cancellable(key: str, asked: object, doing: str, make: Callable[[Cancell
 
     if is_part():  # whose passes are in the cache, or the whole page runs
         return make(Cancellable(lambda _done, _total: None, keep=_keep_as(key, asked)))
-    queue, place = st.empty(), st.empty()
-    with _bar(place, key, asked, lambda done, total: f"{doing}: {done} of {total} runs") as draw:
+    queue = st.empty()
+    with _bar(st.empty, key, asked, lambda done, total: f"{doing}: {done} of {total} runs") as draw:
         return make(Cancellable(_giving_way(draw, queue), keep=_keep_as(key, asked)))
 
 
@@ -54,12 +54,13 @@ def show_steps(key: str, asked: object, doing: str) -> Iterator[Cancellable]:
     In the run after the decoding was stopped, `is_stopped(key, asked)` is True. A decoding of less than `PATIENCE`
     seconds shows no bar.
     """
-    queue, place = current_page().above.empty(), current_page().above.empty()
+    above = current_page().above
+    queue = above.empty()
 
     def words(done: int, total: int) -> str:
         return f"{doing}: {done} of {total} steps"
 
-    with _bar(place, key, asked, words, term="Stop decoding", after=PATIENCE) as draw:
+    with _bar(above.empty, key, asked, words, term="Stop decoding", after=PATIENCE) as draw:
         yield Cancellable(_giving_way(draw, queue))
 
 
@@ -133,7 +134,7 @@ def _run_listening(
         return make()
     began = time.monotonic()
     with (
-        _bar(above.empty(), key, asked, words.progress, term=words.stop, after=PATIENCE) as draw,
+        _bar(above.empty, key, asked, words.progress, term=words.stop, after=PATIENCE) as draw,
         listen_to_sites(lambda site: draw(count(site), layer_count)),
     ):
         made = make()
@@ -172,19 +173,22 @@ def is_stopped(key: str, asked: object) -> bool:
 
 @contextmanager
 def _bar(
-    place: DeltaGenerator, key: str, asked: object, words: Callable[[int, int], str], *,
+    begin: Callable[[], DeltaGenerator], key: str, asked: object, words: Callable[[int, int], str], *,
     term: str = "Stop", after: float = 0.0,
 ) -> Iterator[Callable[[int, int], None]]:  # fmt: skip
-    """Yield a function that draws a bar and *Stop* in `place` once the work has taken `after` seconds.
+    """Yield a function that draws a bar and *Stop* once the work has taken `after` seconds.
 
-    `term` is the glossary's term that explains the button.
+    `begin` makes the place for them, which most work is too short to need. `term` is the glossary's term that explains
+    the button.
     """
+    places: list[DeltaGenerator] = []
     bars: list[DeltaGenerator] = []
     began = time.monotonic()
 
     def draw(done: int, total: int) -> None:
         if not bars and done < total and time.monotonic() - began >= after:
-            with place.container(horizontal=True, vertical_alignment="center", key=f"{key}-progress"):
+            places.append(begin())
+            with places[0].container(horizontal=True, vertical_alignment="center", key=f"{key}-progress"):
                 bars.append(st.empty())
                 st.button("Stop", key=f"{key}-stop", on_click=_remember, args=((key, asked),), help=definition(term))
         for bar in bars:
@@ -193,7 +197,8 @@ def _bar(
     try:
         yield draw
     finally:
-        place.empty()
+        for place in places:
+            place.empty()
 
 
 def _giving_way(draw: Callable[[int, int], None], queue: DeltaGenerator) -> Callable[[int, int], None]:

@@ -4,6 +4,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Generic, Protocol, TypeVar, cast
 
 import torch
@@ -135,7 +136,7 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         """Numbers of layers and heads for each kind of attention."""
         return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """Number of parameters."""
         return sum(parameter.numel() for parameter in self.model.parameters())
