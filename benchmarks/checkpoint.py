@@ -59,9 +59,8 @@ def _measure_here(folder: str, text: str) -> dict[str, float]:
 
     from attnviz.analysis.metric_table import HeadMetrics
     from attnviz.app.cache import threads
-    from attnviz.maps.lazy import maps_overview
-    from attnviz.maps.options import MapOptions
-    from attnviz.maps.selection import labels
+    from attnviz.maps.blocks import ShownMaps
+    from attnviz.maps.lazy import Overview
     from attnviz.models.catalogue import load
     from attnviz.models.huggingface import HuggingFaceModel
 
@@ -75,8 +74,10 @@ def _measure_here(folder: str, text: str) -> dict[str, float]:
         (kind,) = trace.kinds
         trace.attn(kind, layer=0, head=0)
         mapped = time.perf_counter()
-        metrics = HeadMetrics(trace, kind, labels(trace, kind, MapOptions()))
-        maps_overview(trace, kind, side=64, look=lambda layer, head, maps, one: metrics.columns(maps, one))
+        shown = ShownMaps.of_trace(trace, kind)
+        overview = Overview(shown, 64)
+        HeadMetrics(shown).of_trace(overview.begin_layer)
+        overview.made()
     done = time.perf_counter()
     peak = getrusage(RUSAGE_SELF).ru_maxrss / 1e6
     return {"opened": opened - started, "mapped": mapped - opened, "overview": done - mapped, "peak": peak}

@@ -1,6 +1,6 @@
 """Table of every metric of every head, by which the page Heads sorts and tints heads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,52 +10,32 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attnviz.analysis.metrics import (
+    Cells,
+    RowReader,
     RowSums,
     diagonality,
-    distance_to_diagonal,
     entropy,
-    eos_mass,
     farthest_key,
-    first_token_mass,
-    induction,
     mean_distance,
-    next_token,
-    previous_token,
+    places_on_keys,
+    share,
 )
+from attnviz.maps.blocks import ShownMaps
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.maps import EagerMaps
-from attnviz.maps.selection import Axes, labels, select
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import Axes
 from attnviz.text.tokens import Token
 from attnviz.tracing.external.weights import BareWeights, block_starts
 from attnviz.tracing.trace_like import TraceLike, validate_choice
 from attnviz.transformer.probe import Kind
+from attnviz.transformer.row_blocks import RowBlock, blocks_of_maps
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "METRICS",
-    "Columns",
-    "HeadMetrics",
-    "Metric",
-    "diagonality",
-    "distance_to_diagonal",
-    "end_keys",
-    "entropy",
-    "eos_mass",
-    "first_token_mass",
-    "head_columns",
-    "head_metrics",
-    "join_tables",
-    "mean_distance",
-    "next_token",
-    "previous_token",
-]
-
 Columns = dict[str, np.ndarray]  # columns of a table, because making a DataFrame is slow
 _ROUNDING = 2e-3  # allowed excess of a row sum in bfloat16
-_LARGE = 65_536  # weights of a map
 
 
 @dataclass(frozen=True)
@@ -102,7 +82,7 @@ def head_metrics(shown: EagerMaps | Mapping[str, EagerMaps], trace: TraceLike, *
 
 def head_columns(shown: EagerMaps, trace: TraceLike, *, item: int = 0) -> Columns:
     """Return the columns of `head_metrics` for one kind, without units."""
-    return HeadMetrics(trace, shown.kind, (shown.rows, shown.cols), item=item).columns(shown, trace)
+    return HeadMetrics(ShownMaps(trace, shown.kind, (shown.rows, shown.cols), MapOptions(), item)).of_maps(shown)
 
 
 def join_tables(tables: Sequence[Columns]) -> Columns:
@@ -111,96 +91,109 @@ def join_tables(tables: Sequence[Columns]) -> Columns:
 
 
 class HeadMetrics:
-    """Computes the metrics of a kind's heads from maps that arrive one head at a time.
+    """The metrics of a kind's heads, as `head_metrics` has them, from blocks of rows of one layer after another."""
 
-    All of these maps must have the same rows and columns; what depends only on them or on the mask is computed once.
-    """
+    def __init__(self, shown: ShownMaps, cells: Mapping[str, Cells] | None = None) -> None:
+        """Prepare to measure; `cells` names shares of some cells of each row, which become columns of their own."""
+        self._shown, self._more = shown, tuple(cells or ())
+        trace, kind, lengths = shown.trace, shown.kind, shown.lengths
+        self._places = places_on_keys(_places(shown.axes[0]), lengths), _places(shown.axes[1])
+        beside = {} if kind == "cross" else dict(zip(_BESIDE, _neighbours(shown.axes), strict=True))
+        first = {"first_token_mass": _first_keys(trace, kind, lengths[0])}
+        ends = {"eos_mass": end_keys(trace.key_tokens(kind, item=shown.item))}
+        self._has_tokens = lengths == shown.shape[2:]
+        self._tokens = RowReader(beside=first, columns=ends)
+        own = (beside | first, ends) if self._has_tokens else (beside, {})
+        self._rows = RowReader(self._places, *own, cells or {})
+        numbers = [trace.layer_number(kind, layer) for layer in range(trace.shape(kind)[0])]
+        self._numbers = np.array(numbers) if any(map(trace.attending_layers, trace.kinds)) else None
+        self._farthest: list[tuple[Tensor, Tensor]] = []  # of each mask that was met
 
-    def __init__(self, trace: TraceLike, kind: Kind, axes: Axes, *, item: int = 0) -> None:
-        self.kind: Kind = kind
-        self.item = item
-        self.lengths = len(trace.query_tokens(kind, item=item)), len(trace.key_tokens(kind, item=item))
-        self.distance = distance_to_diagonal(_places(axes[0]), _places(axes[1]), self.lengths)
-        self.previous, self.next = _neighbours(axes)
-        own = [trace.layer_number(kind, layer) for layer in range(trace.shape(kind)[0])]
-        self._numbers = np.array(own) if any(map(trace.attending_layers, trace.kinds)) else None
-        self._farthest: tuple[Tensor, Tensor] | None = None
-        self._first = _first_keys(trace, kind)
+    def of_trace(self, also: Callable[[int], Callable[[RowBlock], object]] | None = None) -> Columns:
+        """Measure all heads, layer by layer and block by block. `also(layer)` returns what reads the blocks, too."""
+        shown = self._shown
+        layers, heads, rows, cols = shown.shape
 
-    def columns(self, shown: EagerMaps, trace: TraceLike, *, layer: int = 0, head: int = 0) -> Columns:
-        """Return columns like `head_columns` for maps with the same labels.
+        def blocks() -> Iterator[RowBlock]:
+            for layer in range(layers):
+                tell = None if also is None else also(layer)
+                for block in shown.blocks(layer, informs=True):
+                    if tell is not None:
+                        tell(block)
+                    yield block.move_heads(layer * heads)
 
-        The first head of the maps is `head` of `layer`; `trace` has only these heads.
-        """
-        sums = _row_sums(shown.attn, self.distance)
+        sums = self._rows.read((layers * heads, rows, cols), blocks())
+        tokens = sums if self._has_tokens else self._read_tokens()
+        masks = [shown.mask(layer) for layer in range(layers)]
+        if all(mask is masks[0] for mask in masks) and len(masks[0]) == 1:
+            return self._columns(sums, tokens, farthest_key(self._places, masks[0]))
+        return self._columns(sums, tokens, torch.cat([self._farthest_keys(mask).expand(heads, -1) for mask in masks]))
+
+    def of_maps(self, maps: EagerMaps) -> Columns:
+        """Measure all maps of the kind, which are in memory."""
+        layers, heads, rows, cols = maps.attn.shape
+        sums = self._rows.read((layers * heads, rows, cols), blocks_of_maps(maps.attn.flatten(0, 1)))
+        tokens = sums if self._has_tokens else self._read_tokens()
+        farthest = farthest_key(self._places, maps.mask.flatten(0, 1))
+        if maps.mask.shape[:2] != (1, 1):
+            farthest = farthest.view(*maps.mask.shape[:2], rows).expand(layers, heads, rows).reshape(-1, rows)
+        return self._columns(sums, tokens, farthest)
+
+    def _read_tokens(self) -> RowSums:
+        """Read the weights on the first and the end token of all rows, shown or not."""
+        layers, heads, *_ = self._shown.shape
+        blocks = (
+            block.move_heads(layer * heads) for layer in range(layers) for block in self._shown.token_blocks(layer)
+        )
+        return self._tokens.read((layers * heads, *self._shown.lengths), blocks)
+
+    def _farthest_keys(self, mask: Tensor) -> Tensor:
+        known = next((far for one, far in self._farthest if one is mask), None)
+        if known is None:
+            self._farthest.append((mask, known := farthest_key(self._places, mask)))
+        return known
+
+    def _columns(self, sums: RowSums, tokens: RowSums, farthest: Tensor) -> Columns:
+        nothing = sums.weight.new_full(sums.weight.shape[:1], torch.nan)
         values = {
-            "entropy": entropy(shown.attn, sums),
-            "mean_distance": mean_distance(shown.attn, self.distance, sums),
-            "diagonality": diagonality(
-                shown.attn, distance=self.distance, sums=sums, farthest=self._farthest_keys(shown.mask)
-            ),
-            **self._neighbour_measures(shown.attn, sums.weight),
-            **self._sinks(shown, trace, sums.weight),
+            "entropy": entropy(sums),
+            "mean_distance": mean_distance(sums),
+            "diagonality": diagonality(sums, farthest),
+            **{name: share(sums, name) if name in sums.on else nothing for name in _BESIDE},
+            "first_token_mass": share(tokens, "first_token_mass"),
+            "eos_mass": share(tokens, "eos_mass") if len(self._tokens.columns["eos_mass"]) else nothing,
+            **{name: share(sums, name) for name in self._more},
         }
-        if trace.weights_only:  # uploaded values may not be weights
-            odd = _are_no_weights(trace.attn(self.kind, item=self.item))
+        shown = self._shown
+        if shown.trace.weights_only:  # weights of others can be anything
+            given = (shown.trace.attn(shown.kind, layer=layer, item=shown.item) for layer in range(shown.shape[0]))
+            odd = torch.cat([_are_no_weights(attn) for attn in given])
             values = {name: found.masked_fill(odd, torch.nan) for name, found in values.items()}
-        layers, heads = shown.attn.shape[:2]
+        layers, heads, *_ = shown.shape
         names = {
-            "kind": np.repeat(np.array(self.kind, dtype=object), layers * heads),
-            "layer": np.repeat(layer + np.arange(layers), heads),
-            "head": np.tile(head + np.arange(heads), layers),
+            "kind": np.repeat(np.array(shown.kind, dtype=object), layers * heads),
+            "layer": np.repeat(np.arange(layers), heads),
+            "head": np.tile(np.arange(heads), layers),
         }
         if self._numbers is not None:
             names["model_layer"] = self._numbers[names["layer"]]
-        return names | {name: values[name].double().flatten().numpy() for name in METRICS}
-
-    def _farthest_keys(self, mask: Tensor) -> Tensor:
-        if self._farthest is None or not torch.equal(mask, self._farthest[0]):
-            self._farthest = mask, farthest_key(self.distance, mask)
-        return self._farthest[1]
-
-    def _neighbour_measures(self, attn: Tensor, weight: Tensor) -> dict[str, Tensor]:
-        if self.kind == "cross":  # a target step has no position in the source
-            nothing = attn.new_full(attn.shape[:2], torch.nan)
-            return {"previous_token": nothing, "next_token": nothing}
-        before, after = previous_token(attn, self.previous, weight), next_token(attn, self.next, weight)
-        return {"previous_token": before, "next_token": after}
-
-    def _sinks(self, shown: EagerMaps, trace: TraceLike, weight: Tensor) -> dict[str, Tensor]:
-        attn, (q_len, k_len) = shown.attn, self.lengths
-        if attn.shape[-2:] != self.lengths:  # without padding of the batch
-            attn = trace.attn(self.kind, item=self.item)[..., :q_len, :k_len]
-            weight = attn.sum(dim=-1)
-        ends = end_keys(trace.key_tokens(self.kind, item=self.item))
-        return {
-            "first_token_mass": first_token_mass(attn, weight, self._first),
-            "eos_mass": eos_mass(attn, ends, weight),
-        }
+        return names | {name: values[name].double().numpy() for name in (*METRICS, *self._more)}
 
 
-def _first_keys(trace: TraceLike, kind: Kind) -> Tensor | None:
-    """Return the first key of each row's own text if several texts are packed into one, otherwise None."""
+_BESIDE = ("previous_token", "next_token")
+
+
+def _first_keys(trace: TraceLike, kind: Kind, q_len: int) -> Tensor:
+    """Return the first token of each row's own text: several texts may be packed into one."""
     if not isinstance(trace, BareWeights) or len(starts := block_starts(trace, kind)) == 1:
-        return None
-    rows, at = torch.arange(trace.weights[kind].shape[-2]), torch.tensor(starts)
+        return torch.zeros(q_len, dtype=torch.long)
+    rows, at = torch.arange(q_len), torch.tensor(starts)
     return at[torch.bucketize(rows, at, right=True) - 1]
 
 
 def _are_no_weights(attn: Tensor) -> Tensor:
     """Return for each map whether it has negative values, or rows that sum to more than 1 beyond rounding."""
     return (attn.amin(dim=(-2, -1)) < 0) | (attn.sum(dim=-1).amax(dim=-1) > 1 + _ROUNDING)
-
-
-def _row_sums(attn: Tensor, distance: Tensor) -> RowSums:
-    """Return the row sums of all maps.
-
-    Large maps are read one at a time, because their rows are contiguous in memory.
-    """
-    if attn.shape[-2:].numel() < _LARGE:
-        return RowSums.from_attn(attn, distance)
-    each = [RowSums.from_attn(one, distance) for one in attn.flatten(0, 1)]
-    return RowSums(*(torch.stack(part).view(attn.shape[:-1]) for part in zip(*each, strict=True)))
 
 
 def _neighbours(axes: Axes) -> tuple[Tensor, Tensor]:
@@ -229,8 +222,8 @@ def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) 
 
     The columns are kind, layer, head, those of `METRICS`, and `induction`: the weight on tokens that follow an earlier
     occurrence of the row's own token, NaN if no token occurs twice and in cross-attention. `.attrs["units"]` has the
-    units, "" for a share from 0 to 1. One layer is in memory at a time. Raises ValueError for a kind or an item that
-    the trace does not have.
+    units, "" for a share from 0 to 1. Weights are read a block of rows at a time. Raises ValueError for a kind or item
+    that the trace does not have.
     """
     import pandas as pd  # here, so that `metric_columns` works without it
 
@@ -242,25 +235,39 @@ def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) 
 
 def metric_columns(trace: TraceLike, kind: Kind, item: int = 0) -> Columns:
     """Return the columns of `trace_metrics` for one kind, as arrays by name."""
-    measures = HeadMetrics(trace, kind, labels(trace, kind, item=item), item=item)
-    wanted = _after_earlier_places(trace.query_tokens(kind, item), trace.key_tokens(kind, item))
-    tables = []
-    for layer, one in enumerate(layer_by_layer(trace, kind)):
-        maps = select(one, kind, item=item)
-        scores = induction(maps.attn, wanted & (kind != "cross"))
-        columns = measures.columns(maps, one, layer=layer)
-        tables.append(columns | {"induction": scores.double().flatten().numpy()})
-    return join_tables(tables)
+    shown = ShownMaps.of_trace(trace, kind, item=item)
+    places = _EarlierPlaces(trace.query_tokens(kind, item), trace.key_tokens(kind, item), is_self=kind != "cross")
+    return HeadMetrics(shown, {"induction": (places.rows, places.cells)}).of_trace()
 
 
-def _after_earlier_places(queries: Sequence[Token], keys: Sequence[Token]) -> Bool[Tensor, "q_len k_len"]:
-    """Mark for each query the keys right after earlier occurrences of its own token, except for special tokens."""
-    wanted = torch.zeros(len(queries), len(keys), dtype=torch.bool)
-    places: dict[tuple[int, str], list[int]] = {}
-    for row, token in enumerate(queries):
-        if token.is_special:
-            continue
-        earlier = places.setdefault((token.id, token.piece or token.text), [])
-        wanted[row, [place + 1 for place in earlier if place + 1 < len(keys)]] = True
-        earlier.append(row)
-    return wanted
+class _EarlierPlaces:
+    """The keys right after earlier places of each query's own token; special tokens have none, and no row in
+    cross-attention.
+
+    The weight on them is what an induction head looks at: Olsson et al., "In-context Learning and Induction Heads"
+    (2022), call it prefix matching.
+    """
+
+    def __init__(self, queries: Sequence[Token], keys: Sequence[Token], *, is_self: bool) -> None:
+        names: dict[tuple[int, str], int] = {}
+        words = [-1 if token.is_special else names.setdefault(_word(token), len(names)) for token in queries]
+        self._words = torch.tensor(words if is_self else [-1] * len(words), dtype=torch.long)
+        self._before = torch.full((len(keys),), -2)  # the word before each key
+        before = self._words[: max(0, len(keys) - 1)]
+        self._before[1 : 1 + len(before)] = before
+        first: dict[int, int] = {}
+        came_before = [first.setdefault(word, row) + 1 <= min(row, len(keys) - 1) for row, word in enumerate(words)]
+        self.rows = torch.tensor(came_before, dtype=torch.bool) & (self._words >= 0)  # which have such a key
+        self._last: tuple[tuple[slice, slice], Tensor] | None = None
+
+    def cells(self, rows: slice, keys: slice) -> Bool[Tensor, "rows keys"]:
+        """Return True for these keys of these rows."""
+        if self._last is None or self._last[0] != (rows, keys):
+            words = self._words[rows].unsqueeze(-1)
+            earlier = torch.arange(keys.start, keys.stop) <= torch.arange(rows.start, rows.stop).unsqueeze(-1)
+            self._last = (rows, keys), (words == self._before[keys]) & (words >= 0) & earlier
+        return self._last[1]
+
+
+def _word(token: Token) -> tuple[int, str]:
+    return token.id, token.piece or token.text

@@ -1,181 +1,195 @@
-"""Metrics of a head: how sharp it is, how far it looks, and how much weight it gives to certain tokens.
+"""Numbers that describe a head: how sharp it is, how far it looks, and how much weight it gives to certain tokens.
 
-Each metric takes attn `(…, q_len, k_len)` and returns `(…)`, the mean over rows. Rows without any weight (no visible
-key, or every key hidden) are left out of the mean; without any row the metric is NaN. Row sums and weights, which
-several metrics share, can be passed in, so that the maps of a long text are read only once. `entropy`, `mean_distance`
-and `diagonality` describe how a row's weight is distributed, so a row that sums to less than 1 (special tokens hidden)
-counts as if it summed to 1; the masses are not rescaled.
+They are means over rows of what `RowReader` reads from blocks of weights. Rows that hold no weight (no visible key, or
+every key hidden) are left out of a mean; where no row is left the metric is NaN. `entropy`, `mean_distance` and
+`diagonality` look at how a row's weight is spread, so a row that sums to less than 1 (special tokens hidden) counts as
+if it summed to 1; shares are weights as they stand.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-Attn = Float[Tensor, "*any q_len k_len"]
-Distance = Float[Tensor, "q_len k_len"]
-PerMap = Float[Tensor, "*any"]
-PerRow = Float[Tensor, "*any q_len"]
+from attnviz.transformer.masks import first_and_last_key
+from attnviz.transformer.row_blocks import RowBlock
 
-_BLOCK = 1 << 18  # weights per block, 1 MB, so that intermediate results stay in the processor's cache
+PerMap = Float[Tensor, " maps"]
+PerRow = Float[Tensor, "maps q_len"]
+Cells = tuple[Bool[Tensor, " q_len"], Callable[[slice, slice], Bool[Tensor, "rows keys"]]]
+_NEAR = 256  # keys of a block whose distances are written out for each row
 
 
-class RowSums(NamedTuple):
-    """Sums over each row of the weights a: Σ a, Σ −a ln a, and Σ a · distance to the key."""
+@dataclass(frozen=True, eq=False)
+class RowSums:
+    """Sums over each row of some maps, `(maps, q_len)`: its weight, and where they were asked for the sums of -a ln a
+    and of a times the distance to its key. `on` has the weights on certain keys by name, and `counted` the rows that
+    have such a key.
+    """
 
     weight: PerRow
     information: PerRow
     distance: PerRow
-
-    @classmethod
-    def from_attn(cls, attn: Attn, distance: Distance | None = None) -> "RowSums":
-        """Compute the sums in one pass over the weights, a block of rows at a time.
-
-        `distance` is explained at `mean_distance`.
-        """
-        distance = _plain_distance(attn) if distance is None else distance
-        each = _rows_of_a_block(attn)
-        blocks = zip(attn.split(each, dim=-2), distance.split(each), strict=True)
-        sums = [(rows.sum(-1), torch.special.entr(rows).sum(-1), (rows * away).sum(-1)) for rows, away in blocks]
-        return cls(*(torch.cat(parts, dim=-1) for parts in zip(*sums, strict=True)))
+    on: Mapping[str, PerRow] = field(default_factory=dict)
+    counted: Mapping[str, Bool[Tensor, " q_len"]] = field(default_factory=dict)
 
 
-def entropy(attn: Attn, sums: RowSums | None = None) -> PerMap:
-    """Shannon entropy of a row, in bits: 0 for a single key, at most log2(k_len), reached if all keys have
-    equal weight.
+@dataclass(frozen=True, eq=False)
+class RowReader:
+    """What to read from the rows of maps.
 
-    Under a causal mask, row i sees i + 1 keys and cannot exceed log2(i + 1).
+    `places` are those of rows and columns along the key axis, None where no distance is wanted. `beside` has for a name
+    one key of each row, -1 for none; `columns` has keys that are the same for all rows, and `cells` the rows that
+    count, with a function of rows and keys that says which of their cells do.
     """
-    sums = sums or RowSums.from_attn(attn)
-    nats = sums.information / sums.weight + sums.weight.log()  # entropy of a / weight, from the sums over a
-    return _mean_of_rows(nats.clamp(min=0) / math.log(2), sums.weight)
+
+    places: tuple[Float[Tensor, " q_len"], Float[Tensor, " k_len"]] | None = None
+    beside: Mapping[str, Int[Tensor, " q_len"]] = field(default_factory=dict)
+    columns: Mapping[str, Int[Tensor, " keys"]] = field(default_factory=dict)
+    cells: "Mapping[str, Cells]" = field(default_factory=dict)
+
+    def read(self, shape: tuple[int, int, int], blocks: Iterable[RowBlock]) -> RowSums:
+        """Read the blocks of `(maps, q_len, k_len)` weights once."""
+        names = ("weight", "information", "distance", *self.beside, *self.columns, *self.cells)
+        sums: dict[str, Tensor] = {}
+        counted = {name: (keys >= 0) & (keys < shape[2]) for name, keys in self.beside.items()}
+        counted |= {name: torch.ones(shape[1], dtype=torch.bool) for name in self.columns}
+        counted |= {name: rows for name, (rows, _) in self.cells.items()}
+        wide = _Distances(*self.places) if self.places is not None else None
+        for block in blocks:
+            found = self._read_block(block, wide)
+            for name, (_, cells) in self.cells.items():
+                found[name] = (block.attn * cells(block.rows, block.keys).to(block.attn.device)).sum(dim=-1)
+            if block.attn.shape[:2] == shape[:2]:  # all that there is
+                sums = {name: numbers.cpu() for name, numbers in found.items()}
+                continue
+            sums = sums or {name: torch.zeros(shape[:2]) for name in found}
+            for name, numbers in found.items():
+                sums[name][block.heads, block.rows] = numbers.cpu()
+        sums |= {name: torch.zeros(shape[:2]) for name in names if name not in sums}
+        return RowSums(sums.pop("weight"), sums.pop("information"), sums.pop("distance"), sums, counted)
+
+    def _read_block(self, block: RowBlock, wide: "_Distances | None") -> dict[str, Tensor]:
+        attn = block.attn
+        if wide is None:
+            found = {"weight": attn.sum(dim=-1)}
+        else:
+            weight, distance = wide.of(block)
+            found = {"weight": weight, "distance": distance, "information": block.row_information()}
+        if self.beside:
+            keys = torch.stack([keys[block.rows] for keys in self.beside.values()], dim=-1)
+            found |= dict(zip(self.beside, block.gather(keys.to(attn.device)).unbind(dim=-1), strict=True))
+        for name, keys in self.columns.items():
+            inside = [key - block.keys.start for key in keys.tolist() if block.keys.start <= key < block.keys.stop]
+            found[name] = attn[..., inside].sum(dim=-1)
+        return found
+
+
+class _Distances:
+    """Distances between the places of rows and columns, both in ascending order."""
+
+    def __init__(self, rows: Tensor, cols: Tensor) -> None:
+        self._rows, self._cols = rows, cols
+        self._last: tuple[tuple[slice, slice], Tensor] | None = None
+
+    def of(self, block: RowBlock) -> tuple[Tensor, Tensor]:
+        """Return each row's weight and the sum of its weights times the distance to their keys."""
+        attn, keys = block.attn, block.keys
+        if attn.shape[-1] <= _NEAR:
+            return attn.sum(dim=-1), (attn * self._written_out(block.rows, keys, attn)).sum(dim=-1)
+        rows, cols = self._rows[block.rows], self._cols[keys]
+        middle = rows.mean()  # sums are taken from here, where rounding is as small as the distances
+        near = slice(int((cols < rows.min()).sum()), int((cols <= rows.max()).sum()))
+        basis = torch.stack((torch.ones_like(cols), cols - middle), dim=-1).to(attn.device)
+        off = (rows - middle).to(attn.device)
+        before, after = (_product(attn[..., far], basis[far]) for far in (slice(near.start), slice(near.stop, None)))
+        distance = off * before[..., 0] - before[..., 1] + after[..., 1] - off * after[..., 0]
+        weight = before[..., 0] + after[..., 0]
+        if near.start < near.stop:
+            part = attn[..., near]
+            own = slice(keys.start + near.start, keys.start + near.stop)
+            weight = weight + part.sum(dim=-1)
+            distance = distance + (part * self._written_out(block.rows, own, attn)).sum(dim=-1)
+        return weight, distance
+
+    def _written_out(self, rows: slice, keys: slice, like: Tensor) -> Tensor:
+        if self._last is None or self._last[0] != (rows, keys):
+            self._last = (rows, keys), (self._cols[keys] - self._rows[rows].unsqueeze(-1)).abs().to(like.device)
+        return self._last[1]
+
+
+def _product(attn: Tensor, basis: Tensor) -> Tensor:
+    """Return `attn @ basis`, and copy no weights for it."""
+    return torch.bmm(attn, basis.expand(len(attn), -1, -1))
+
+
+def places_on_keys(queries: Float[Tensor, " q_len"], lengths: tuple[int, int]) -> Float[Tensor, " q_len"]:
+    """Return the place on the key axis that each query's own place corresponds to.
+
+    A query at i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. Where both axes are equally long that
+    is i itself; else both sentences are laid over each other from end to end. `lengths` is (q_len, k_len) of the whole
+    sentences; `queries` are positions in them, fractional for a word.
+    """
+    q_len, k_len = lengths
+    return (queries + 0.5) * (k_len / max(q_len, 1)) - 0.5
 
 
 def distance_to_diagonal(
     queries: Float[Tensor, " q_len"], keys: Float[Tensor, " k_len"], lengths: tuple[int, int]
-) -> Distance:
-    """Distance of each key from the position on the key axis that corresponds to the query's position, in key tokens.
+) -> Float[Tensor, "q_len k_len"]:
+    """Return the distance of each key from the place that a query corresponds to (`places_on_keys`), in key tokens."""
+    return (keys - places_on_keys(queries, lengths)[:, None]).abs()
 
-    Query i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. If both axes have the same length, that is i
-    itself, and the distance is |i - j|; otherwise both sentences are scaled to the same length. `lengths` is (q_len,
-    k_len) of the whole sentences; `queries` and `keys` are positions in them, fractional for words.
+
+def entropy(sums: RowSums) -> PerMap:
+    """Shannon entropy of a row, in bits: 0 for one key, at most log2(k_len), reached where all keys weigh the same.
+
+    Under a causal mask row i sees i + 1 keys and cannot exceed log2(i + 1).
     """
-    q_len, k_len = lengths
-    place = (queries + 0.5) * (k_len / max(q_len, 1)) - 0.5
-    return (keys - place[:, None]).abs()
+    nats = sums.information / sums.weight + sums.weight.log()  # of a / weight, by the sum over a itself
+    return _mean_of_rows(nats.clamp(min=0) / math.log(2), sums.weight)
 
 
-def mean_distance(attn: Attn, distance: Distance | None = None, sums: RowSums | None = None) -> PerMap:
-    """Mean distance of a row's weight from the diagonal, in key tokens (see `distance_to_diagonal`).
+def mean_distance(sums: RowSums) -> PerMap:
+    """Mean distance of a row's weight from the diagonal, in key tokens (see `places_on_keys`).
 
-    In self-attention this is the mean of |i - j|. It ranges from 0 to k_len - 1.
+    In self-attention this is the mean of |i - j|. 0 up to k_len - 1.
     """
-    sums = sums or RowSums.from_attn(attn, distance)
     return _mean_of_rows(sums.distance / sums.weight, sums.weight)
 
 
-def diagonality(
-    attn: Attn,
-    mask: Bool[Tensor, "*#any q_len k_len"] | None = None,
-    *,
-    distance: Distance | None = None,
-    sums: RowSums | None = None,
-    farthest: Float[Tensor, "*#any q_len"] | None = None,
-) -> PerMap:
-    """Measure how close the weight is to the diagonal: 1 if all weight is on it, 0 if all is as far away as possible.
+def diagonality(sums: RowSums, farthest: Float[Tensor, "_ q_len"]) -> PerMap:
+    """Nearness of the weight to the diagonal: 1 where all of it is on it, 0 where all of it is as far off as can be.
 
-    For each row, 1 - (mean distance) / (distance of the farthest visible key). Rows with uniform weight get about 0.5,
-    whatever the length. The idea is from Zhang et al., "On the Usefulness of Self-Attention for Automatic Speech
-    Recognition with Transformers" (2021), extended to q_len != k_len and to masks.
+    For each row, 1 - (mean distance) / (distance of the farthest key that the row may see, `farthest_key`). Rows that
+    spread evenly get about 0.5, whatever the length. The idea is that of Zhang et al., "On the Usefulness of
+    Self-Attention for Automatic Speech Recognition with Transformers" (2021); here also for q_len != k_len and under
+    masks.
     """
-    distance = _plain_distance(attn) if distance is None else distance
-    sums = sums or RowSums.from_attn(attn, distance)
-    farthest = farthest_key(distance, mask) if farthest is None else farthest
     return _mean_of_rows(1 - sums.distance / sums.weight / farthest, sums.weight)
 
 
-def farthest_key(distance: Distance, mask: Bool[Tensor, "*any q_len k_len"] | None) -> PerRow:
-    """Return the distance of the farthest visible key of each row, which is positive.
-
-    Maps with the same mask share it.
-    """
-    mask = torch.ones_like(distance, dtype=torch.bool) if mask is None else mask
-    each = _rows_of_a_block(mask)
-    blocks = zip(distance.split(each), mask.split(each, dim=-2), strict=True)
-    # A row that sees only its own key has mean distance 0, and counts as 1.
-    farthest = [torch.nn.functional.pad(away.masked_fill(~seen, 0.0), (0, 1)).amax(dim=-1) for away, seen in blocks]
-    return torch.cat(farthest, dim=-1).clamp(min=torch.finfo(distance.dtype).tiny)
-
-
-def previous_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: PerRow | None = None) -> PerMap:
-    """Weight on the token before the query's own, 0 to 1.
-
-    The first row has no such token and is left out. For self-attention only. `keys` gives the position of that key for
-    each row, -1 if there is none, for merged or truncated axes.
-    """
-    return _mass_beside(attn, keys, -1, weight)
+def farthest_key(
+    places: tuple[Float[Tensor, " q_len"], Float[Tensor, " k_len"]], mask: Bool[Tensor, "maps q_len k_len"]
+) -> Float[Tensor, "maps q_len"]:
+    """Return the distance of the farthest key that each row may see, above 0: the first or the last of them."""
+    rows, cols = places
+    tiny = torch.finfo(rows.dtype).tiny  # of a row whose only key is its own; its mean distance is 0 as well
+    if not len(cols):
+        return rows.new_full(mask.shape[:2], tiny)
+    first, end = first_and_last_key(mask)
+    farthest = torch.maximum((cols[first] - rows).abs(), (cols[(end - 1).clamp(min=0)] - rows).abs())
+    return torch.where(end > 0, farthest, 0.0).clamp(min=tiny)
 
 
-def next_token(attn: Attn, keys: Int[Tensor, " q_len"] | None = None, weight: PerRow | None = None) -> PerMap:
-    """Weight on the token after the query's own, 0 to 1.
-
-    The last row has no such token and is left out. For self-attention only. `keys` is explained at `previous_token`.
-    """
-    return _mass_beside(attn, keys, 1, weight)
-
-
-def first_token_mass(attn: Attn, weight: PerRow | None = None, first: Int[Tensor, " q_len"] | None = None) -> PerMap:
-    """Weight on the first key, 0 to 1, which is a common sink.
-
-    `first` gives the first key of each row if several texts are packed into one.
-    """
-    on_first = attn[..., 0] if first is None else attn[..., torch.arange(len(first)), first]
-    return _mean_of_rows(on_first, _weight(attn, weight))
-
-
-def eos_mass(attn: Attn, keys: Int[Tensor, " n_eos"], weight: PerRow | None = None) -> PerMap:
-    """Weight on the end tokens, at the positions `keys`, 0 to 1; NaN if there are none."""
-    if not len(keys):
-        return attn.new_full(attn.shape[:-2], math.nan)
-    return _mean_of_rows(attn[..., keys].sum(dim=-1), _weight(attn, weight))
-
-
-def induction(attn: Attn, after_earlier: Bool[Tensor, "q_len k_len"], weight: PerRow | None = None) -> PerMap:
-    """Weight on the keys right after earlier occurrences of the query's own token, 0 to 1: the target of an
-    induction head.
-
-    For self-attention only. Rows whose token occurs for the first time are left out; NaN if all are. Olsson et al.,
-    "In-context Learning and Induction Heads" (2022), call this prefix matching.
-    """
-    rows = after_earlier.any(dim=-1)
-    return _mean_of_rows((attn * after_earlier).sum(dim=-1), _weight(attn, weight), rows)
-
-
-def _rows_of_a_block(maps: Tensor) -> int:
-    return max(1, _BLOCK // max(1, maps[..., :1, :].numel()))
-
-
-def _weight(attn: Tensor, weight: Tensor | None) -> Tensor:
-    return attn.sum(dim=-1) if weight is None else weight
+def share(sums: RowSums, name: str) -> PerMap:
+    """Weight on the keys of that name, 0 to 1: the mean over the rows that have one, NaN where none has."""
+    return _mean_of_rows(sums.on[name], sums.weight, sums.counted[name])
 
 
 def _mean_of_rows(values: Tensor, weight: Tensor, counted: Tensor | None = None) -> Tensor:
     counts = weight > 0 if counted is None else (weight > 0) & counted
     return torch.where(counts, values, 0.0).sum(dim=-1) / counts.sum(dim=-1)
-
-
-def _plain_distance(attn: Tensor) -> Tensor:
-    q_len, k_len = attn.shape[-2:]
-    return distance_to_diagonal(torch.arange(q_len).float(), torch.arange(k_len).float(), (q_len, k_len))
-
-
-def _mass_beside(attn: Tensor, keys: Tensor | None, offset: int, weight: Tensor | None) -> Tensor:
-    q_len, k_len = attn.shape[-2:]
-    if not k_len:  # every key hidden
-        return attn.new_full(attn.shape[:-2], math.nan)
-    keys = torch.arange(q_len) + offset if keys is None else keys
-    there = (keys >= 0) & (keys < k_len)
-    at = keys.clamp(0, k_len - 1).expand(*attn.shape[:-2], q_len)
-    return _mean_of_rows(attn.gather(-1, at[..., None]).squeeze(-1), _weight(attn, weight), there)

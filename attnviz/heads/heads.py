@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from attnviz.analysis.metric_table import METRICS, Columns, HeadMetrics, head_columns, join_tables
+from attnviz.analysis.metric_table import METRICS, Columns, HeadMetrics, join_tables
 from attnviz.guards.arguments import reads_arguments
 from attnviz.heads.cells import WEIGHT, Cells, cells
 from attnviz.heads.heads_state import HeadsState
@@ -19,10 +19,11 @@ from attnviz.kit.focus import SiteBounds
 from attnviz.kit.picture import TabRules
 from attnviz.kit.subject import EVERYTHING, Subject, of_trace
 from attnviz.kit.wire import Payload
-from attnviz.maps.lazy import MapsOverview, maps_overview
+from attnviz.maps.blocks import ShownMaps
+from attnviz.maps.lazy import MapsOverview, Overview, eager_maps
 from attnviz.maps.maps import EagerMaps, Maps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import labels, select
+from attnviz.maps.selection import select
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.switches import Head, heads_off, switch_heads_off
 from attnviz.tracing.trace import Trace
@@ -30,6 +31,7 @@ from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
 MOST = 2_000_000  # maximum bytes of float32 maps that a page sends
+FEW = 100_000  # weights of a kind that are computed all at once
 LONG = 16_000_000  # weights of a kind: about 330 tokens with twelve layers of twelve heads
 
 
@@ -145,18 +147,19 @@ def _is_long(trace: TraceLike, kind: Kind) -> bool:
 
 
 def _measure(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[EagerMaps, Columns]:
-    maps = select(trace, kind, options)
-    return maps, head_columns(maps, trace)
+    shown = ShownMaps.of_trace(trace, kind, options)
+    if math.prod(shown.shape) <= FEW:  # all of them are one block
+        maps = select(trace, kind, options, labelled=shown.axes)
+        return maps, HeadMetrics(shown).of_maps(maps)
+    maps, begin_layer = eager_maps(shown)
+    return maps, HeadMetrics(shown).of_trace(begin_layer)
 
 
 def _overview(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[MapsOverview, Columns]:
-    metrics, tables = HeadMetrics(trace, kind, labels(trace, kind, options)), []
-
-    def measure(layer: int, head: int, maps: EagerMaps, one: TraceLike) -> None:
-        tables.append(metrics.columns(maps, one, layer=layer, head=head))
-
-    overview = maps_overview(trace, kind, options, side=THUMBNAIL_SIDE, look=measure)
-    return overview, join_tables(tables)
+    shown = ShownMaps.of_trace(trace, kind, options)
+    overview = Overview(shown, THUMBNAIL_SIDE)
+    table = HeadMetrics(shown).of_trace(overview.begin_layer)
+    return overview.made(), table
 
 
 class HeadsRules(TabRules):

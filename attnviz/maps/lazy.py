@@ -1,57 +1,51 @@
-"""Compute the maps of one kind for a long text on demand, so that they are never in memory all at once.
+"""A long text's maps of one kind, with the options asked for, computed when they are asked for.
 
-All heads of twelve layers on 1,024 tokens take 600 MB, and so do nine heads of one layer on 4,096 tokens. Facts about
-all maps are small: they are collected once, a layer or a head at a time. A map is computed when it is asked for.
+Every head of twelve layers on 1,024 tokens is 600 MB, and nine heads of one layer on 4,096 as much. What must be known
+of all of them is read once, a block of rows at a time, and is small.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from attnviz.maps.blocks import ShownMaps
 from attnviz.maps.maps import EagerMaps, MapLabels, Maps
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import EVERY_TOKEN, select
-from attnviz.maps.selection import labels as axes
-from attnviz.tracing.thumbnails import clip_weights, thumbnail
+from attnviz.maps.selection import EVERY_TOKEN, said_of, select
+from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind, Site, tell_listener
-
-_AT_ONCE = 4_000_000  # cells of a map: larger maps are computed head by head, smaller ones layer by layer
+from attnviz.transformer.row_blocks import RowBlock
 
 
 def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
-    """Yield a trace of each layer of one kind, with the same tokens; in each trace that layer is layer 0.
-
-    The listener of this thread is called before each layer.
+    """Yield traces of one layer each, which becomes layer 0, with the same tokens; of one kind only. Tell this thread's
+    listener before each.
     """
     for layer in range(trace.shape(kind)[0]):
         tell_listener(Site(kind, layer))
         yield trace.one_layer(kind, layer)
 
 
-Look = Callable[[int, int, EagerMaps, TraceLike], object]
-
-
 @dataclass(frozen=True, eq=False)
 class MapsOverview:
-    """Facts about a kind's maps that need all layers; each thumbnail has at most `side` rows and columns."""
+    """Facts on a kind's maps that need a look at every layer; `thumbnails` have at most `side` cells a side."""
 
     labels: MapLabels
     side: int
     thumbnails: UInt8[Tensor, "layers heads rows cols"]
 
     def maps(self, trace: TraceLike, options: MapOptions) -> "LazyMaps":
-        """Return the maps of the same trace with the same options."""
+        """Return the maps of the same trace, with the same options."""
         return LazyMaps(**vars(self.labels), overview=self, trace=trace, options=options)
 
 
 @dataclass(frozen=True, eq=False)
 class LazyMaps(Maps):
-    """Maps that are computed from `trace`, one layer at a time, when they are asked for."""
+    """Maps that are computed from `trace` when they are asked for, a layer at a time."""
 
     overview: MapsOverview = field(kw_only=True)
     trace: TraceLike = field(kw_only=True)
@@ -59,96 +53,99 @@ class LazyMaps(Maps):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Number of layers, heads, rows and columns."""
+        """Layers, heads, rows and columns."""
         return *self.trace.shape(self.kind), len(self.rows), len(self.cols)
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """Compute all maps at once. For a long text this needs much memory; `shape` says how much."""
+        """Compute all maps at once, which a long text has no need of: `shape` says how large they are."""
         return torch.cat([self._select(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """Return the map of one head, or a mean of maps."""
-        layers, heads = self.index(layer, head)  # raises an error for a wrong index before anything is computed
+        """One head's map, or a mean."""
+        layers, heads = self.index(layer, head)  # what is out of range is said before anything is computed
         if isinstance(layer, int) and isinstance(head, int):
             return self._select(layer, head).weights(0, 0)
-        sums, counts = torch.zeros(()), torch.zeros(())
+        shown = ShownMaps(self.trace, self.kind, (self.rows, self.cols), self.options)
+        sums, counts = torch.zeros(self.shape[2:]), torch.zeros(self.shape[2], 1)
         for at in range(self.shape[0])[layers]:
-            for one in self._parts(at, heads):
-                sees = one.mask.any(dim=-1, keepdim=True).expand(*one.attn.shape[:-1], 1)
-                sums, counts = sums + one.attn.sum(dim=(0, 1)), counts + sees.sum(dim=(0, 1))
+            sees = shown.mask(at).any(dim=-1, keepdim=True).expand(self.shape[1], -1, 1)
+            counts += sees[heads].sum(dim=0)
+            for block in shown.blocks(at):
+                within = range(*block.heads.indices(self.shape[1]))
+                chosen = [nth for nth, own in enumerate(within) if own in range(self.shape[1])[heads]]
+                sums[block.rows, block.keys] += block.attn[chosen].sum(dim=0).cpu()
         return sums / counts.clamp(min=1)
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Return thumbnails of all heads in eight bits; the overview's, if they have the same number of cells."""
+        """Every head in eight bits: those of the overview, where it was made with as many cells a side."""
         if side == self.overview.side:
             return self.overview.thumbnails
-        every = slice(None)
-        layers = (
-            [thumbnail(clip_weights(part.attn[0]), side) for part in self._parts(at, every)]
-            for at in range(self.shape[0])
-        )
-        return torch.stack([torch.cat(parts) for parts in layers])
-
-    def _parts(self, layer: int, heads: slice) -> Iterator[EagerMaps]:
-        """Yield the maps of some heads of a layer, as many at a time as fit in memory."""
-        every = range(self.shape[1])
-        if heads == slice(None) and len(self.rows) * len(self.cols) < _AT_ONCE:
-            yield self._select(layer)
-        else:
-            yield from (self._select(layer, head) for head in every[heads])
+        return maps_overview(self.trace, self.kind, self.options, side=side).thumbnails
 
     def _select(self, layer: int, head: int | None = None) -> EagerMaps:
         one = self.trace.one_layer(self.kind, layer, head)
         return select(one, self.kind, self.options, labelled=(self.rows, self.cols))
 
 
-def maps_overview(
-    trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int, look: Look | None = None
-) -> MapsOverview:
-    """Collect the facts about all maps of a kind, with thumbnails of at most `side` rows and columns.
+class Overview:
+    """Makes the overview of a kind's maps while their blocks are read, a layer after another."""
 
-    The maps are computed a layer or, if they are large, a head at a time. For each part, `look(layer, head, maps,
-    trace)` is called with the part's first head, its maps and its trace. The listener of this thread is called before
-    each part; an exception that it raises ends the work. Raises the same errors as `attnviz.maps.selection.select`.
+    def __init__(self, shown: ShownMaps, side: int) -> None:
+        self._shown, self._side = shown, side
+        self._small: list[Thumbnails] = []
+
+    def begin_layer(self, layer: int) -> Callable[[RowBlock], None]:
+        """Return what reads the blocks of the next layer."""
+        self._small.append(Thumbnails(self._shown.shape[1:], self._side, clips=self._shown.trace.weights_only))
+        return self._small[-1].read
+
+    def made(self) -> MapsOverview:
+        """Return the overview of all layers that were read."""
+        small = torch.stack([each.largest.cpu() for each in self._small])
+        return MapsOverview(map_labels(self._shown), self._side, in_eight_bits(small))
+
+
+def map_labels(shown: ShownMaps) -> MapLabels:
+    """Return labels and masks of all layers; a mask that they share is in memory once."""
+    rows, cols = shown.axes
+    layers, keyless = range(shown.shape[0]), None
+    if shown.options.hides_specials or shown.options.quadrant is not None:
+        keyless = _join_masks([shown.rows_without_keys(layer) for layer in layers])
+    mask = _join_masks([shown.mask(layer) for layer in layers])
+    said = said_of(shown.trace, shown.kind, shown.options, cols, item=shown.item)
+    return MapLabels(shown.kind, mask, rows, cols, keyless=keyless, **said)
+
+
+def eager_maps(shown: ShownMaps) -> tuple[EagerMaps, Callable[[int], Callable[[RowBlock], None]]]:
+    """Return maps that are filled while their blocks are read: what reads those of a layer is returned beside them."""
+    maps = EagerMaps(**vars(map_labels(shown)), attn=torch.zeros(shown.shape))
+
+    def begin_layer(layer: int) -> Callable[[RowBlock], None]:
+        def read(block: RowBlock) -> None:
+            maps.attn[layer, block.heads, block.rows, block.keys] = block.attn.cpu()
+
+        return read
+
+    return maps, begin_layer
+
+
+def maps_overview(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int) -> MapsOverview:
+    """Read every head once, block by block, for thumbnails of `side` cells and for labels. This thread's listener is
+    told between blocks, and what it raises ends the work.
     """
-    layers, heads = trace.shape(kind)
-    large = len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) >= _AT_ONCE
-    small, masks, keyless = ([[] for _ in range(layers)] for _ in range(3))
-    labelled, labels = axes(trace, kind, options), None
-    for layer, head in product(range(layers), range(heads) if large else [None]):
-        tell_listener(Site(kind, layer))
-        one = trace.one_layer(kind, layer, head)
-        maps = select(one, kind, options, labelled=labelled)
-        labels = maps.labels
-        _append(masks, layer, labels.mask)
-        _append(keyless, layer, labels.keyless)
-        small[layer].append(thumbnail(clip_weights(maps.attn[0]), side))
-        if look is not None:
-            look(layer, head or 0, maps, one)
-        del maps, one  # free the maps before the next ones are computed, because they may be large
-    assert labels is not None  # there is a layer
-    said = "; ".join(filter(None, (labels.left_out, trace.attending_layers(kind))))
-    together = {"mask": _join_masks(masks), "keyless": _join_masks(keyless) if keyless[0] else None}
-    labels = replace(labels, left_out=said, **together)
-    return MapsOverview(labels, side, torch.stack([torch.cat(heads) for heads in small]))
+    shown = ShownMaps.of_trace(trace, kind, options)
+    overview = Overview(shown, side)
+    for layer in range(trace.shape(kind)[0]):
+        read = overview.begin_layer(layer)
+        for block in shown.blocks(layer):
+            read(block)
+    return overview.made()
 
 
-def _append(masks: list[list[Tensor]], layer: int, mask: Tensor | None) -> None:
-    """Append a layer's mask, if it has one; an equal mask shares the memory of the one before it."""
-    if mask is None:
-        return
-    before = [*(masks[layer - 1] if layer else ()), *masks[layer]]
-    masks[layer].append(before[-1] if before and torch.equal(mask, before[-1]) else mask)
-
-
-def _join_masks(masks: list[list[Tensor]]) -> Tensor:
-    """Join masks into one tensor, with size 1 for layers or heads if they all have the same mask."""
-    layers = [parts[0] if _all_same(parts) else torch.cat(parts, dim=1) for parts in masks]
-    if _all_same(layers):
-        return layers[0]
-    heads = max(mask.shape[1] for mask in layers)
-    return torch.cat([mask.expand(-1, heads, *mask.shape[2:]) for mask in layers])
-
-
-def _all_same(masks: list[Tensor]) -> bool:
-    return all(mask is masks[0] for mask in masks)
+def _join_masks(layers: Sequence[Tensor]) -> Tensor:
+    """Stack layers' masks, with size 1 for layers or heads where a mask is the same for all of them."""
+    first = layers[0]
+    if all(mask is first or torch.equal(mask, first) for mask in layers):
+        return first.unsqueeze(0)
+    heads = max(map(len, layers))
+    return torch.stack([mask.expand(heads, *mask.shape[1:]) for mask in layers])

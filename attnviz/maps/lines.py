@@ -1,13 +1,9 @@
-"""The strongest attention weights of many heads, as lines between tokens."""
+"""The strongest weights of many heads, as lines between tokens."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    pass
 
 FAINTEST = 0.5 / 255
 
@@ -20,11 +16,10 @@ _LADDER = (FAINTEST, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.032, 0.0
 
 @dataclass(frozen=True, eq=False)
 class LinkLines:
-    """The lines of all heads in one list, ordered by layer, head and row.
+    """The lines of all heads, row after row: those of row r of head h of layer l lie between two `starts`.
 
-    `starts` `(layers * heads * rows + 1,)` holds where each row's lines begin and end. `cols` and float32 `weights`
-    have one entry for each line. `shares` `(layers, heads)` is the part of each head's total weight that its lines
-    carry. `threshold` is the smallest weight that is included.
+    `starts` is `(layers * heads * rows + 1,)`; `cols` and float32 `weights` have an entry a line. `shares` is the part
+    of each head's weight that its lines carry, `(layers, heads)`; `threshold` the least weight that is there.
     """
 
     starts: np.ndarray
@@ -35,11 +30,52 @@ class LinkLines:
 
 
 def strongest_lines(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkLines:
-    """Return the visible lines of the weights `(heads, rows, cols)` of each layer, at most about `budget` in total.
+    """Find the visible lines of `(heads, rows, cols)` weights, layer by layer: about `budget` of them at most."""
+    readers = []
+    for attn in layers:
+        readers.append(reader := LineReader(attn.shape, budget))
+        reader.read(slice(0, attn.shape[0]), slice(0, attn.shape[1]), slice(0, attn.shape[2]), attn)
+    return join_lines(readers, budget)
 
-    Only one layer's weights are in memory at a time, because those of a long text are large.
+
+class LineReader:
+    """Finds the visible lines of a layer in blocks of its `(heads, rows, cols)` weights: a long text's weights never
+    lie in memory all at once.
     """
-    parts = [_visible_lines(attn, budget) for attn in layers]
+
+    def __init__(self, shape: tuple[int, ...], budget: int) -> None:
+        self._shape, self._budget, self._threshold = (shape[0], shape[1], shape[2]), budget, FAINTEST
+        self._places: list[np.ndarray] = []
+        self._weights: list[np.ndarray] = []
+        self._totals = np.zeros(shape[0])
+
+    def read(self, heads: slice, rows: slice, cols: slice, attn: np.ndarray) -> None:
+        """Take the lines of a block: the weights of these heads, rows and columns."""
+        (_, n_rows, n_cols), flat = self._shape, np.ascontiguousarray(attn).reshape(-1)
+        at = np.flatnonzero(flat >= self._threshold)
+        self._weights.append(flat[at])
+        head, cell = np.divmod(at, max(1, attn.shape[1] * attn.shape[2]))
+        row, col = np.divmod(cell, max(1, attn.shape[2]))
+        self._places.append(((head + heads.start) * n_rows + row + rows.start) * n_cols + col + cols.start)
+        positive = np.where(attn < 0, 0, attn) if attn.size and attn.min() < 0 else attn
+        self._totals[heads] += positive.reshape(len(attn), -1).sum(axis=1)
+        if sum(map(len, self._weights)) > 2 * self._budget:
+            self._places, self._weights = [(kept := self.layer()).places], [kept.weights]
+            self._threshold = kept.threshold
+
+    def layer(self) -> "_Layer":
+        """Return the lines of all blocks that were read, at most as many as the budget allows."""
+        places = np.concatenate(self._places) if self._places else np.zeros(0, dtype=np.int64)
+        weights = np.concatenate(self._weights) if self._weights else np.zeros(0, dtype=np.float32)
+        order = np.argsort(places, kind="stable")
+        found = _Layer(self._shape, places[order], weights[order], self._totals, self._threshold)
+        least = _lowest_threshold(found.weights, self._budget)
+        return found.raise_threshold(least) if least > self._threshold else found
+
+
+def join_lines(readers: Iterable[LineReader], budget: int = BUDGET) -> LinkLines:
+    """Join the lines of all layers: about `budget` of them at most."""
+    parts = [reader.layer() for reader in readers]
     every = np.concatenate([part.weights for part in parts])
     threshold = max(_lowest_threshold(every, budget), *(part.threshold for part in parts))
     kept = [part.raise_threshold(threshold) for part in parts]
@@ -55,7 +91,7 @@ def strongest_lines(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkL
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """The lines of one layer with weights of at least `threshold`; `places` are flat indices into `shape`."""
+    """One layer's lines from `threshold` on: `places` count its cells, head by head and row by row."""
 
     shape: tuple[int, int, int]
     places: np.ndarray
@@ -82,17 +118,6 @@ class _Layer:
         return np.divide(sums, self.totals, out=np.ones_like(sums), where=self.totals > 0)
 
 
-def _visible_lines(attn: np.ndarray, budget: int) -> _Layer:
-    heads, rows, cols = attn.shape
-    flat = np.ascontiguousarray(attn).reshape(-1)
-    places = np.flatnonzero(flat >= FAINTEST)
-    totals = np.where(flat < 0, 0, flat) if places.size and flat.min() < 0 else flat
-    totals = totals.reshape(heads, rows * cols).sum(axis=1).astype(np.float64)
-    layer = _Layer((heads, rows, cols), places, flat[places], totals, FAINTEST)
-    least = _lowest_threshold(layer.weights, budget)
-    return layer.raise_threshold(least) if least > FAINTEST else layer
-
-
 def _lowest_threshold(weights: np.ndarray, budget: int) -> float:
-    """Return the lowest threshold at which the number of weights is within the budget."""
+    """Find the first threshold at which no more weights are left than the budget allows."""
     return next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])

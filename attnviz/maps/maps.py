@@ -4,6 +4,7 @@ This file runs no model.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 import torch
@@ -11,8 +12,9 @@ from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attnviz.maps.grouping import ColLabel, RowLabel, mean_of_visible
-from attnviz.tracing.thumbnails import clip_weights, thumbnail
+from attnviz.tracing.thumbnails import thumbnail
 from attnviz.transformer.probe import Kind
+from attnviz.transformer.row_blocks import RowBlock, blocks_of_maps
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,9 +103,13 @@ class EagerMaps(Maps):
         """Return the map of one head, or a mean of maps."""
         return mean_of_visible(self.attn[self.index(layer, head)], self.masks(layer, head), dims=(0, 1))
 
+    def blocks(self, layer: int) -> Iterator[RowBlock]:
+        """Yield the weights of a layer in blocks of rows."""
+        return blocks_of_maps(self.attn[layer])
+
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
         """Return thumbnails of all heads in eight bits; weights below 0 or above 1 are drawn as 0 or 1."""
-        return torch.stack([thumbnail(clip_weights(attn), side) for attn in self.attn])
+        return torch.stack([thumbnail(attn, side) for attn in self.attn])
 
 
 def _range(name: str, choice: int | str, size: int) -> slice:

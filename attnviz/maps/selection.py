@@ -4,6 +4,9 @@ Figures, tables and metrics all read the same `Maps`, so that a label always bel
 model.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -53,7 +56,6 @@ def select(
     attn = trace.attn(kind, item=item) if numbers is None else numbers
     full = _masks(trace, kind, item, attn.shape[0])
     attn, mask = merge_groups(attn, full, (row_groups, col_groups))
-    any_hidden = sum(map(len, col_groups)) < len(trace.key_tokens(kind, item=item)) or options.specials == "renormalise"
     if options.specials == "renormalise" and numbers is None:
         total = attn.sum(dim=-1, keepdim=True)
         attn = torch.where(total > 0, attn / total, attn)
@@ -64,9 +66,21 @@ def select(
         rows=rows,
         cols=cols,
         keyless=rows_without_keys(full, row_groups) if options.hides_specials or options.quadrant is not None else None,
-        left_out="; ".join(filter(None, _notes(trace, kind, options, any_hidden=any_hidden, item=item))),
-        to_sink=trace.has_sinks(kind) and not any_hidden,
+        **said_of(trace, kind, options, cols, item=item),
     )
+
+
+def said_of(
+    trace: TraceLike, kind: Kind, options: MapOptions, cols: Sequence[ColLabel], *, item: int = 0
+) -> dict[str, Any]:
+    """Return what `MapLabels` says of maps with these columns in words: `left_out` and `to_sink`."""
+    shown = sum(len(col.tokens) for col in cols)
+    any_hidden = shown < len(trace.key_tokens(kind, item=item)) or options.specials == "renormalise"
+    notes = _notes(trace, kind, options, any_hidden=any_hidden, item=item)
+    return {
+        "left_out": "; ".join(filter(None, notes)),
+        "to_sink": trace.has_sinks(kind) and not any_hidden,
+    }
 
 
 def labels(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0) -> Axes:

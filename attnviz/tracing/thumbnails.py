@@ -1,51 +1,100 @@
-"""Reduce attention maps to 8-bit thumbnails for pictures. Values that are shown as numbers stay float32."""
+"""Maps small enough to show all of them at once, in 8 bits. For pictures only: numbers shown to people are float32."""
 
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from attnviz.transformer.row_blocks import RowBlock, blocks_of_maps
+
+_NARROW = 8  # cells of a window that are compared one after another; wider windows are reduced one by one
+
+
+class Thumbnails:
+    """Thumbnails of the maps of a layer, made from blocks of their rows.
+
+    A cell is the largest weight under it, so that no peak is lost; its window is that of
+    `torch.nn.functional.adaptive_max_pool2d`. `clips` is for weights that may lie outside of 0 to 1. Raises ValueError
+    for no cell at all.
+    """
+
+    def __init__(self, shape: tuple[int, int, int], side: int, *, clips: bool = False) -> None:
+        if side < 1:
+            raise ValueError(f"A map has at least 1 cell a side, not {side}.")
+        self._shape, self._side, self._clips = shape, side, clips
+        self._largest: Tensor | None = None
+
+    def read(self, block: RowBlock) -> None:
+        """Take the largest weights of a block."""
+        (_, q_len, k_len), side = self._shape, self._side
+        attn = _clip(block.attn) if self._clips else block.attn
+        if attn.shape == self._shape and max(q_len, k_len) <= side:  # nothing to reduce
+            self._largest = attn.clone()  # its memory is used again
+            return
+        if self._largest is None:
+            self._largest = attn.new_zeros(self._shape[0], min(q_len, side), min(k_len, side))
+        if not attn.shape[-1]:
+            return
+        if attn[..., 0].isnan().any():  # a row of NaN hides no other row
+            attn = attn.nan_to_num(nan=0.0)
+        small, rows = _pool(attn, -2, block.rows, (q_len, side))  # rows first: these lie in memory one after another
+        small, cols = _pool(small, -1, block.keys, (k_len, side))
+        place = self._largest[block.heads, rows, cols]
+        torch.maximum(place, small, out=place)
+
+    @property
+    def largest(self) -> Float[Tensor, "heads rows cols"]:
+        """The largest weights under each cell, of all blocks that were read."""
+        (heads, q_len, k_len), side = self._shape, self._side
+        return torch.zeros(heads, min(q_len, side), min(k_len, side)) if self._largest is None else self._largest
+
+
+def in_eight_bits(weights: Float[Tensor, "*any"]) -> UInt8[Tensor, "*any"]:
+    """Write weights of 0 to 1 as 0 to 255, on the CPU."""
+    return weights.mul(255).clamp_(0, 255).round_().to(torch.uint8).cpu()
+
 
 def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tensor, "heads rows cols"]:
-    """Reduce weights between 0 and 1 to 8 bits and at most `side` rows and columns, on the weights' device.
+    """Reduce maps to 8 bits, at most `side` cells a side; weights below 0 or above 1 are drawn as 0 and 1."""
+    made = Thumbnails((attn.shape[0], attn.shape[1], attn.shape[2]), side, clips=True)
+    for block in blocks_of_maps(attn):
+        made.read(block)
+    return in_eight_bits(made.largest)
 
-    A cell of a reduced map is the largest weight in its window, so that no peak is lost; the windows are those of
-    `torch.nn.functional.adaptive_max_pool2d`. Raises ValueError if `side` is below 1.
+
+def _pool(attn: Tensor, axis: int, place: slice, sizes: tuple[int, int]) -> tuple[Tensor, slice]:
+    """Take the largest of each window along one axis, and say which cells these are. `attn` holds the positions `place`
+    of an axis that is reduced from the first to the second of `sizes`.
     """
-    if side < 1:
-        raise ValueError(f"A map has at least 1 cell a side, not {side}.")
-    for axis in (-2, -1):  # rows first: whole rows are read in the order in which they lie in memory
-        attn = _pool(attn, axis, side) if attn.shape[axis] > side else attn
-    return attn.mul(255).round_().to(torch.uint8)
-
-
-def _pool(attn: Tensor, axis: int, side: int) -> Tensor:
-    """Return the maximum of each of `side` windows along one axis, comparing one element of every window at a time."""
-    length = attn.shape[axis]
-    if length % side == 0:
-        return _pool_evenly(attn, axis, side)
-    cells = torch.arange(side, device=attn.device)
-    first = cells * length // side
-    last = -(-(cells + 1) * length // side) - 1
+    length, side = sizes
+    if length <= side:
+        return attn, place
+    cells = slice(place.start * side // length, -(-place.stop * side // length))
+    step = length // side
+    if length % side == 0 and place.start % step == 0 and place.stop % step == 0:
+        return _pool_evenly(attn, axis, step), cells
+    windows = [
+        (max(cell * length // side, place.start), min(-(-(cell + 1) * length // side), place.stop))
+        for cell in range(cells.start, cells.stop)
+    ]
+    if step > _NARROW:
+        parts = [attn.narrow(axis, first - place.start, end - first).amax(dim=axis) for first, end in windows]
+        return torch.stack(parts, dim=axis), cells
+    bounds = torch.tensor(windows, device=attn.device) - place.start
+    first, last = bounds[:, 0], bounds[:, 1] - 1
     pooled = attn.index_select(axis, first)
-    for step in range(1, int((last - first).max()) + 1):
-        torch.maximum(pooled, attn.index_select(axis, torch.minimum(first + step, last)), out=pooled)
-    return pooled
+    for nth in range(1, max(end - begin for begin, end in windows)):
+        torch.maximum(pooled, attn.index_select(axis, torch.minimum(first + nth, last)), out=pooled)
+    return pooled, cells
 
 
-def _pool_evenly(attn: Tensor, axis: int, side: int) -> Tensor:
-    """Return the same as `_pool` if all windows have equal length and do not overlap, without copying elements."""
-    if axis == -1:
-        return attn.unflatten(-1, (side, -1)).amax(dim=-1)
-    first, *others = attn.unflatten(axis, (side, -1)).unbind(dim=axis)
-    pooled = torch.maximum(first, others[0])
-    for other in others[1:]:
-        torch.maximum(pooled, other, out=pooled)
-    return pooled
+def _pool_evenly(attn: Tensor, axis: int, step: int) -> Tensor:
+    """Do as `_pool` does where windows are equally long and do not overlap."""
+    return attn.unflatten(axis, (-1, step)).amax(dim=axis)
 
 
-def clip_weights(attn: Float[Tensor, "heads q_len k_len"]) -> Float[Tensor, "heads q_len k_len"]:
-    """Clip weights to 0 to 1, and turn NaN into 0; weights that are all within that range are returned without
-    a copy.
-    """
+def _clip(attn: Tensor) -> Tensor:
+    """Clip given weights to 0 to 1, and NaN to 0; weights within that range are not copied."""
+    if not attn.numel():
+        return attn
     low, high = attn.aminmax()
     return attn if low >= 0 and high <= 1 else attn.nan_to_num(nan=0.0).clamp(0, 1)

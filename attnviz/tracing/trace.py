@@ -5,21 +5,21 @@ computed on demand, in float32, before dropout.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
-from attnviz.tracing.thumbnails import thumbnail
 from attnviz.tracing.trace_like import KINDS, TraceLike, require_present, validate_index
 from attnviz.transformer.attention import call_attn, call_scores, call_sink_weights
+from attnviz.transformer.masks import VisibleKeys
 from attnviz.transformer.probe import (
     AttentionCall,
     Kind,
@@ -28,9 +28,9 @@ from attnviz.transformer.probe import (
     bytes_kept,
     cut_to_lengths,
     select_item,
-    tell_listener,
     visible_cells,
 )
+from attnviz.transformer.row_blocks import RowBlock, row_blocks, visible_keys
 
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
@@ -157,19 +157,6 @@ class Trace(TraceLike):
         layer = validate_index(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
         return self.calls[Site(kind, layer)]
 
-    def thumbnails(self, kind: Kind, *, item: int = 0, side: int = 64) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Return every head's map in 8 bits, 0 to 255, with at most `side` rows and columns.
-
-        A cell of a reduced map is the largest weight in its window, so that no peak is lost. Use thumbnails for
-        pictures only.
-        """
-        made = []
-        for layer in self._layers(kind):
-            tell_listener(Site(kind, layer))
-            attn = call_attn(self._one(kind, layer, None, item))[0]
-            made.append(thumbnail(attn, side).cpu())  # layers may be on different devices
-        return torch.stack(made)
-
     def nbytes(self) -> int:
         """Return the bytes of memory that the trace uses, with shared storage counted once."""
         return self._nbytes
@@ -203,6 +190,32 @@ class Trace(TraceLike):
     def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "Trace":
         call = select_item(self.calls[Site(kind, layer)], None, head)
         return replace(self, calls={Site(kind, 0): call}, contexts={}, layers={}, numbers={}, names={})
+
+    def _row_blocks(
+        self, kind: Kind, layer: int, item: int, *, informs: bool, rows: range | None
+    ) -> Iterator[RowBlock]:
+        call = self._of_item(kind, layer, item)
+        return row_blocks(call, self._visible_keys(call), informs=informs, rows=rows)
+
+    def visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
+        """Return the keys that the rows of a layer see, found once where layers share a mask."""
+        return self._visible_keys(self._of_item(kind, layer, item))
+
+    def _of_item(self, kind: Kind, layer: int, item: int) -> AttentionCall:
+        sentence = self.sentences[item]
+        call = select_item(self.calls[Site(kind, layer)], item, None)
+        return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
+
+    def _visible_keys(self, call: AttentionCall) -> VisibleKeys:
+        """Return the keys that the rows of a call may see, found once for all layers that share a mask."""
+        found = next((known for known in self._masks if visible_keys(call, known) is known), None)
+        if found is None:
+            self._masks.append(found := visible_keys(call))
+        return found
+
+    @cached_property
+    def _masks(self) -> list[VisibleKeys]:
+        return []
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
         if layer is None:

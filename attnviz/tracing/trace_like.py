@@ -1,6 +1,7 @@
 """The interface of every trace, recorded from a model or built from given weights: maps, masks, and their tokens."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -14,8 +15,10 @@ from attnviz.text.limits import cut_notes
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import RunInfo, Sentence, Side
-from attnviz.tracing.thumbnails import clip_weights, thumbnail
-from attnviz.transformer.probe import AttentionCall, Kind, Stack
+from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
+from attnviz.transformer.masks import VisibleKeys, shared_once
+from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, tell_listener
+from attnviz.transformer.row_blocks import RowBlock
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,6 +154,38 @@ class TraceLike(TraceDoors, ABC):
     def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "TraceLike":
         """Return the trace of one layer, or of one of its heads; see `one_layer`."""
 
+    @abstractmethod
+    def _row_blocks(
+        self, kind: Kind, layer: int, item: int, *, informs: bool, rows: range | None
+    ) -> Iterator[RowBlock]:
+        """See `row_blocks`."""
+
+    def row_blocks(
+        self, kind: Kind, layer: int, *, item: int = 0, informs: bool = False, rows: range | None = None
+    ) -> Iterator[RowBlock]:
+        """Yield the weights of a layer in blocks of some 128 rows, so that no whole map is in memory: all heads of some
+        rows, then the next rows. This thread's listener is told before each block, and what it raises ends the work.
+
+        With `informs` the blocks say the `information` of their rows; `rows` are those that are wanted, all by default.
+        """
+        layers = self.shape(kind)[0]
+        layer = validate_index(layer, layers, "layer", f"this trace has {kind} layers")
+        return self._read_blocks(self._kind(kind), layer, item, informs=informs, rows=rows)
+
+    def _read_blocks(
+        self, kind: Kind, layer: int, item: int, *, informs: bool = False, rows: range | None = None
+    ) -> Iterator[RowBlock]:
+        """See `row_blocks`; the arguments are known to be right."""
+        tell_listener(site := Site(kind, layer))
+        for block in self._row_blocks(kind, layer, item, informs=informs, rows=rows):
+            yield block
+            tell_listener(site)
+
+    def visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
+        """Return the keys that the rows of a layer see, found once where layers share a mask."""
+        mask = self.layer_mask(kind, layer, item)
+        return VisibleKeys(shared_once(mask), *mask.shape[-2:])
+
     def scores(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
     ) -> Float[Tensor, "..."]:
@@ -284,7 +319,15 @@ class TraceLike(TraceDoors, ABC):
         Weights below 0 or above 1 are drawn as 0 or 1. A cell of a reduced map is the largest weight in its window, so
         that no peak is lost. Use thumbnails for pictures only.
         """
-        return torch.stack([thumbnail(clip_weights(attn), side) for attn in self.attn(kind, item=item)])
+        (layers, heads), sentence = self.shape(kind), self.sentences[self._item(item)]
+        shape = heads, len(sentence.queries(kind)), len(sentence.keys(kind))
+        made = []
+        for layer in range(layers):
+            small = Thumbnails(shape, side, clips=self.weights_only)
+            for block in self._read_blocks(kind, layer, item):
+                small.read(block)
+            made.append(small.largest.cpu())  # layers may be on several devices
+        return in_eight_bits(torch.stack(made))
 
     def one_layer(self, kind: Kind, layer: int, head: int | None = None) -> "TraceLike":
         """Return the trace of one layer, or of one of its heads, as layer 0 and head 0, with the same tokens.

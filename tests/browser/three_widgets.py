@@ -22,7 +22,7 @@ def main() -> None:
     payload = with_declaration(heads_payload(shown, metrics(shown), view=START, strip=strip(shown)), HeadsState)
     for key in ("first", "second"):
         mount.picture(picture("heads"), payload, key=key, on_change=_do_nothing)
-    made = links_payload([shown["cross"]], list(shown), view={})
+    made = links_payload(shown["cross"], list(shown), view={})
     mount.picture(picture("links"), add_view(made, LinksState()), on_change=_do_nothing)
 
 

@@ -1,7 +1,5 @@
 """The data of the tabs Links, Whole model and Neuron: every line, label and number is the trace's own."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -11,13 +9,13 @@ from attnviz.heads.links import links
 from attnviz.heads.links.links import links_payload
 from attnviz.heads.neuron.neuron import neuron_payload
 from attnviz.kit.wire import Payload
+from attnviz.maps.blocks import ShownMaps
 from attnviz.maps.lines import FAINTEST, strongest_lines
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token
 from attnviz.text.entries import entry
 from attnviz.tracing.external.from_tensors import from_tensors
-from attnviz.transformer.probe import Site
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +30,7 @@ def array(payload: Payload, name: str, dtype: str, count: int) -> np.ndarray:
 
 def test_every_line_is_a_weight_of_its_head_row_and_key(trace) -> None:
     maps = select(trace, "cross")
-    payload = links_payload([maps], trace.kinds, view={})
+    payload = links_payload(maps, trace.kinds, view={})
     header = payload[0]
     layers, heads, rows, cols = maps.attn.shape
     assert header["shape"] == [layers, heads, rows, cols]
@@ -48,7 +46,7 @@ def test_every_line_is_a_weight_of_its_head_row_and_key(trace) -> None:
 
 
 def test_labels_are_those_of_the_trace(trace) -> None:
-    header = links_payload([select(trace, "cross")], trace.kinds, view={})[0]
+    header = links_payload(select(trace, "cross"), trace.kinds, view={})[0]
     assert [row for row, _ in header["rows"]] == list(map(display_token, trace.query_tokens("cross")))
     assert [row for _, row in header["rows"]] == list(map(display_token, trace.output_tokens("cross")))
     assert header["cols"] == list(map(display_token, trace.key_tokens("cross")))
@@ -57,11 +55,17 @@ def test_labels_are_those_of_the_trace(trace) -> None:
     assert header["kinds"] == [["encoder_self", "Encoder self"], ["decoder_self", "Decoder self"], ["cross", "Cross"]]
 
 
-def test_layer_by_layer_is_the_same(trace) -> None:
-    whole = select(trace, "cross")
-    layers = [select(replace(trace, calls={Site("cross", 0): trace.call("cross", layer)}), "cross") for layer in (0, 1)]
-    assert len(trace.attn("cross")) == 2
-    assert links_payload(iter(layers), trace.kinds, view={}) == links_payload([whole], trace.kinds, view={})
+def test_a_trace_read_in_blocks_gives_the_lines_of_its_maps(trace) -> None:
+    shown = ShownMaps.of_trace(trace, "cross")
+    (header, blobs), (wanted, others) = (
+        links_payload(maps, trace.kinds, view={}) for maps in (shown, select(trace, "cross"))
+    )
+    assert {**header, "id": "", "base": ""} == {**wanted, "id": "", "base": ""}
+    names = (("starts", "<u4"), ("line_cols", "<u2"), ("line_weights", "<f4"))
+    for name, dtype in names:
+        count = len(trace.query_tokens("cross")) if name == "starts" else header["count"]
+        lines = (np.frombuffer(each, dtype, count, header[name]) for each in (blobs, others))
+        np.testing.assert_allclose(*lines, atol=1e-6)
 
 
 def test_a_budget_keeps_the_strongest_and_says_what_share_they_carry() -> None:
@@ -78,7 +82,7 @@ def test_a_budget_keeps_the_strongest_and_says_what_share_they_carry() -> None:
 def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:
     attn = torch.randn(2, 3, 50, 50, generator=torch.Generator().manual_seed(0)).mul(2).softmax(-1)
     trace = from_tensors(attn, [f"w{at}" for at in range(50)])
-    coarse = links_payload([select(trace, "encoder_self")], trace.kinds, view={}, budget=500)
+    coarse = links_payload(select(trace, "encoder_self"), trace.kinds, view={}, budget=500)
     heads = [(1, 2), (0, 1)]
     assert links.needs_fine_lines(coarse, heads)
     payload = links.add_fine_lines(coarse, heads, (attn[at].numpy() for at in heads))
@@ -110,8 +114,8 @@ def test_a_text_whose_lines_are_all_too_faint_for_the_budget_has_none() -> None:
 
 
 def test_finer_lines_are_made_only_where_some_are_left_out_and_heads_are_few(trace) -> None:
-    whole = links_payload([select(trace, "cross")], trace.kinds, view={})
-    cut = links_payload([select(trace, "cross")], trace.kinds, view={}, budget=20)
+    whole = links_payload(select(trace, "cross"), trace.kinds, view={})
+    cut = links_payload(select(trace, "cross"), trace.kinds, view={}, budget=20)
     assert not links.needs_fine_lines(whole, [(0, 0)])
     assert links.needs_fine_lines(cut, [(0, 0)])
     assert not links.needs_fine_lines(cut, [])

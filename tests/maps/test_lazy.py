@@ -1,4 +1,4 @@
-"""A long text's maps, made a layer at a time: the same numbers and labels as all of them at once."""
+"""A long text's maps, read a block of rows at a time: the same numbers and labels as all of them at once."""
 
 from dataclasses import replace
 from itertools import product
@@ -8,12 +8,14 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.analysis.metric_table import HeadMetrics, head_metrics, join_tables
-from attnviz.maps import lazy
+from attnviz.analysis.metric_table import HeadMetrics, head_metrics
+from attnviz.maps.blocks import ShownMaps
 from attnviz.maps.lazy import maps_overview
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import labels, select
+from attnviz.maps.selection import select
 from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.transformer import row_blocks
+from attnviz.transformer.masks import VisibleKeys
 from attnviz.transformer.probe import Site
 from tests.analysis.heads.by_hand import EOS, tokens, trace_of
 
@@ -26,9 +28,10 @@ def trace():
     return attnviz.load().trace("I love you, and the red dog.", to="fr", tgt_text="Je t'aime, et le chien rouge.")
 
 
-@pytest.mark.parametrize("at_once", [4_000_000, 1])
-def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, at_once, monkeypatch) -> None:
-    monkeypatch.setattr(lazy, "_AT_ONCE", at_once)
+@pytest.mark.parametrize("rows", [128, 3])
+def test_numbers_labels_and_masks_are_those_of_all_maps_at_once(trace, rows, monkeypatch) -> None:
+    cut_into_blocks(monkeypatch, rows)
+    trace = replace(trace)  # which remembers no blocks of other sizes
     for kind, options in product(("encoder_self", "decoder_self", "cross"), OPTIONS):
         require_the_same(trace, kind, options)
 
@@ -42,7 +45,7 @@ def require_the_same(trace, kind: str, options: MapOptions) -> None:
     assert torch.equal(long.rows_with_keys_hidden, whole.rows_with_keys_hidden)
     assert torch.equal(long.all_heads(), whole.all_heads())
     for side in (64, 5):
-        assert torch.equal(long.thumbnails(side), whole.thumbnails(side))
+        assert (long.thumbnails(side).int() - whole.thumbnails(side).int()).abs().max() <= 1
     for layer in (0, whole.shape[0] - 1, "mean"):
         for head in (0, whole.shape[1] - 1, "mean"):
             torch.testing.assert_close(long.weights(layer, head), whole.weights(layer, head), atol=1e-6, rtol=0)
@@ -56,16 +59,6 @@ def test_thumbnails_are_the_largest_weight_of_each_block() -> None:
     small = maps_overview(trace, "encoder_self", side=3).thumbnails
     wanted = torch.nn.functional.adaptive_max_pool2d(attn, 3)
     assert torch.equal(small, (255 * wanted).round().to(torch.uint8))
-
-
-def test_every_layer_is_looked_at_once_in_order() -> None:
-    trace = from_tensors(torch.rand(LAYERS, HEADS, 5, 5), list("abcde"))
-    seen = []
-    maps_overview(trace, "encoder_self", side=3, look=lambda layer, _, maps, one: seen.append((layer, maps.attn, one)))
-    assert [layer for layer, *_ in seen] == [0, 1, 2]
-    for layer, attn, one in seen:
-        assert torch.equal(attn[0], trace.attn("encoder_self", layer=layer))
-        assert one.shape("encoder_self") == (1, HEADS)
 
 
 @pytest.mark.parametrize("layer", [-1, LAYERS, True])
@@ -92,27 +85,31 @@ def test_a_row_without_keys_in_one_layer_alone_is_told_as_of_all_maps_at_once(bl
     assert long.maps(trace, options).rows_with_keys_hidden.tolist() == [True, False]
 
 
-@pytest.mark.parametrize("at_once", [4_000_000, 1])
-def test_metrics_taken_head_by_head_are_those_of_all_maps_at_once(trace, at_once, monkeypatch) -> None:
-    monkeypatch.setattr(lazy, "_AT_ONCE", at_once)
-    options, tables = MapOptions("hide", words=True), []
-    metrics = HeadMetrics(trace, "cross", labels(trace, "cross", options))
-
-    def look(layer, head, maps, one) -> None:
-        tables.append(metrics.columns(maps, one, layer=layer, head=head))
-
-    maps_overview(trace, "cross", options, side=3, look=look)
-    pd.testing.assert_frame_equal(
-        pd.DataFrame(join_tables(tables)), head_metrics(select(trace, "cross", options), trace), atol=1e-6
-    )
+@pytest.mark.parametrize("rows", [128, 3])
+@pytest.mark.parametrize("options", [*OPTIONS, MapOptions(quadrant=(0, 0))], ids=repr)
+def test_metrics_read_in_blocks_are_those_of_all_maps_at_once(trace, options, rows, monkeypatch) -> None:
+    cut_into_blocks(monkeypatch, rows)
+    trace = replace(trace)
+    for kind in trace.kinds:
+        read = HeadMetrics(ShownMaps.of_trace(trace, kind, options)).of_trace()
+        whole = head_metrics(select(trace, kind, options), trace)
+        pd.testing.assert_frame_equal(pd.DataFrame(read), whole, atol=1e-5, check_dtype=False)
 
 
-@pytest.mark.parametrize("at_once", [4_000_000, 1])
-def test_edited_weights_are_in_a_long_texts_maps_too(at_once, monkeypatch) -> None:
-    monkeypatch.setattr(lazy, "_AT_ONCE", at_once)
+@pytest.mark.parametrize("rows", [128, 3])
+def test_edited_weights_are_in_a_long_texts_maps_too(rows, monkeypatch) -> None:
+    cut_into_blocks(monkeypatch, rows)
     even = attnviz.ablate("cross", layer=1, heads=[2], to="uniform")
     edited = attnviz.load().trace("I love you.", to="fr", tgt_text="Je t'aime.", interventions=[even])
     long = maps_overview(edited, "cross", side=64).maps(edited, MapOptions())
     assert torch.equal(long.all_heads(), select(edited, "cross").attn)
     row = long.weights(1, 2)[0]
     torch.testing.assert_close(row, torch.full_like(row, 1 / len(row)))
+
+
+def cut_into_blocks(monkeypatch, rows: int) -> None:
+    """Let blocks have a few rows of one head, so that short texts have many of them, too."""
+    monkeypatch.setattr(VisibleKeys, "ROWS", rows)
+    monkeypatch.setattr(row_blocks, "ROWS", rows)
+    if rows < 128:
+        monkeypatch.setattr(row_blocks, "_CELLS_ON_CPU", 1)

@@ -17,16 +17,15 @@ from attnviz.kit.payload import axis_spans, col_entries, common_header, payload_
 from attnviz.kit.picture import TabRules
 from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
-from attnviz.maps.lazy import layer_by_layer
+from attnviz.maps.blocks import ShownMaps
+from attnviz.maps.lazy import maps_overview
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import EVERY_TOKEN, labels, select
+from attnviz.maps.selection import EVERY_TOKEN, labels, said_of
 from attnviz.tracing.causes.switches import heads_off
-from attnviz.tracing.thumbnails import clip_weights, thumbnail
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
 NO_ROW = "No row is left to show: all tokens are special tokens, and these are hidden."
-_LARGE = 4_000_000  # weights of a map; of larger maps one head is in memory at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,22 +79,16 @@ def one_row(
 
 
 def _strips(trace: TraceLike, kind: Kind, options: MapOptions, row: int) -> Strips:
-    """Return one row of every head's map.
-
-    For a long text, only one layer's or one head's map is in memory at a time.
-    """
+    """Compute one row of every head's map, and no other row."""
     (layers, heads), axes = trace.shape(kind), labels(trace, kind, options)
-    is_large = len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) > _LARGE
-    weights, seen, left_out = [], torch.zeros(len(axes[1]), dtype=torch.bool), ""
+    shown = ShownMaps(trace, kind, axes, options)
+    together, seen = [], torch.zeros(len(axes[1]), dtype=torch.bool)
     for layer in range(layers):
-        for head in range(heads) if is_large else (None,):
-            maps = select(trace.one_layer(kind, layer, head), kind, options, labelled=axes)
-            weights.append(maps.attn[0, :, row].clone())
-            seen |= maps.mask[..., row, :].flatten(0, -2).any(dim=0)
-            left_out = maps.left_out
+        together.append(shown.one_row(layer, row))
+        seen |= shown.mask(layer)[:, row].any(dim=0)
+    left_out = said_of(trace.one_layer(kind, layers - 1), kind, options, axes[1])["left_out"]
     off = [head[1:] for head in sorted(heads_off(trace.interventions, {kind: (layers, heads)}))]
-    together = torch.cat(weights).reshape(layers, heads, -1)
-    return Strips(row, together, seen, off, trace.own_numbers(kind), left_out)
+    return Strips(row, torch.stack(together), seen, off, trace.own_numbers(kind), left_out)
 
 
 class OneRowRules(TabRules):
@@ -135,11 +128,8 @@ def _thumbnails(
     trace: TraceLike, kind: Kind, options: MapOptions
 ) -> tuple[UInt8[Tensor, "layers heads rows cols"], tuple[int, int]]:
     """Return every head's map in eight bits, and the number of rows and columns of the full-size map."""
-    if options.keeps_all:
-        return trace.thumbnails(kind, side=SIDE), (len(trace.query_tokens(kind)), len(trace.key_tokens(kind)))
-    layers = (select(layer, kind, options) for layer in layer_by_layer(trace, kind))
-    parts = [(thumbnail(clip_weights(maps.attn[0]), SIDE), (len(maps.rows), len(maps.cols))) for maps in layers]
-    return torch.stack([thumbs for thumbs, _ in parts]), parts[0][1]
+    overview = maps_overview(trace, kind, options, side=SIDE)
+    return overview.thumbnails, (len(overview.labels.rows), len(overview.labels.cols))
 
 
 class EveryHeadRules(TabRules):

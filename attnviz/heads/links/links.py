@@ -9,9 +9,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import torch
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view
@@ -22,14 +23,15 @@ from attnviz.kit.payload import axis_spans, col_entries, common_header, payload_
 from attnviz.kit.picture import TabRules
 from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
-from attnviz.maps.lazy import layer_by_layer
-from attnviz.maps.lines import BUDGET, FAINTEST, strongest_lines
-from attnviz.maps.maps import EagerMaps
+from attnviz.maps.blocks import ShownMaps
+from attnviz.maps.grouping import ColLabel, RowLabel
+from attnviz.maps.lines import BUDGET, FAINTEST, LineReader, join_lines, strongest_lines
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import EVERY_TOKEN, select
-from attnviz.tracing.thumbnails import clip_weights, thumbnail
+from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
+from attnviz.transformer.row_blocks import RowBlock
 
 SQUARE = 24  # side of a head's square in cells
 MOST_HEADS = 4
@@ -86,7 +88,8 @@ def links(
     kind = known_kind(state.kind, trace)
 
     def make() -> Payload:
-        return links_payload(_layers(trace, kind, options), trace.kinds, view={}, numbers=trace.own_numbers(kind))
+        shown = ShownMaps.of_trace(trace, kind, options)
+        return links_payload(shown, trace.kinds, view={}, numbers=trace.own_numbers(kind))
 
     made = cached("links", (trace, kind, options), make)
     state = _fit_state(replace(state, kind=kind), made.header["shape"])
@@ -101,14 +104,10 @@ def focused_heads(layer: int | str, head: int | str, sizes: tuple[int, int]) -> 
     return tuple((one, other) for one in layers for other in heads)
 
 
-def _layers(trace: TraceLike, kind: Kind, options: MapOptions) -> Iterator[EagerMaps]:
-    return (select(layer, kind, options) for layer in layer_by_layer(trace, kind))
-
-
 def _weights(trace: TraceLike, kind: Kind, options: MapOptions, at: tuple[int, int]) -> np.ndarray:
     """Return one head's weights, `(rows, cols)`."""
     layer, head = at
-    return select(trace.one_layer(kind, layer), kind, options).attn[0, head].numpy()
+    return select(trace.one_layer(kind, layer, head), kind, options).attn[0, 0].numpy()
 
 
 def _fit_state(state: LinksState, shape: list[int]) -> LinksState:
@@ -175,8 +174,38 @@ def add_fine_lines(
     return Payload({**header, "fine": fine, "id": name}, blobs + bytes(-len(blobs) % 4) + added.join())
 
 
+class DrawnMaps(Protocol):
+    """A kind's maps, which are read block by block: `ShownMaps` of a trace, or `EagerMaps`."""
+
+    kind: Any
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Layers, heads, rows and columns."""
+        ...
+
+    @property
+    def rows(self) -> tuple[RowLabel, ...]:
+        """The labels of the rows."""
+        ...
+
+    @property
+    def cols(self) -> tuple[ColLabel, ...]:
+        """The labels of the columns."""
+        ...
+
+    @property
+    def left_out(self) -> str:
+        """The sentence for the legend."""
+        ...
+
+    def blocks(self, layer: int) -> Iterator[RowBlock]:
+        """Yield the weights of a layer."""
+        ...
+
+
 def links_payload(
-    layers: Iterable[EagerMaps],
+    maps: DrawnMaps,
     kinds: Sequence[str],
     *,
     view: dict[str, Any],
@@ -186,26 +215,24 @@ def links_payload(
     """Pack the data that the Links component draws.
 
     Args:
-        layers: maps of the open kind: all layers in one object, or layer by layer.
+        maps: the maps of the open kind.
         kinds: all attention kinds of the model.
         view: chosen heads, held token and scaling of opacity, as the component reports them.
         budget: approximate number of lines to send for all heads together.
         numbers: layer indices in the model if some of its layers have no attention.
     """
-    squares: list[np.ndarray] = []
-    labels: list[EagerMaps] = []
-
-    def weights() -> Iterator[np.ndarray]:
-        for maps in layers:
-            labels[:] = labels or [maps]
-            for attn in maps.attn:
-                squares.append(thumbnail(clip_weights(attn), SQUARE).numpy())
-                yield attn.numpy()
-
-    blobs, lines = Blobs(), strongest_lines(weights(), budget)
-    maps, small = labels[0], np.stack(squares)
+    layers, *shape = maps.shape
+    readers, squares = [], []
+    for layer in range(layers):
+        readers.append(lines_of_layer := LineReader(tuple(shape), budget))
+        small = Thumbnails((shape[0], shape[1], shape[2]), SQUARE, clips=True)
+        for block in maps.blocks(layer):
+            small.read(block)
+            lines_of_layer.read(block.heads, block.rows, block.keys, block.attn.cpu().numpy())
+        squares.append(in_eight_bits(small.largest))
+    blobs, lines, small = Blobs(), join_lines(readers, budget), torch.stack(squares).numpy()
     header = common_header(maps.kind, kinds, blobs) | {
-        "shape": [len(small), *maps.attn.shape[1:]],
+        "shape": list(maps.shape),
         "rows": [[row.input, row.output] for row in maps.rows],
         "cols": [col.text for col in maps.cols],
         "row_entries": row_entries(maps.rows),

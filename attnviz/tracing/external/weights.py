@@ -3,7 +3,7 @@
 Views that need only weights use it like any other trace; accessors that need queries and keys raise a clear error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.trace_like import BARE, KINDS, TraceLike, validate_index
 from attnviz.transformer.probe import Kind, bytes_kept
+from attnviz.transformer.row_blocks import RowBlock, blocks_of_maps
 
 
 @reads_arguments
@@ -71,6 +72,11 @@ class BareWeights(TraceLike):
     def nbytes(self) -> int:
         """Return the bytes of memory that weights and masks use, with shared storage counted once."""
         return bytes_kept((), (*self.weights.values(), *self.masks.values()))
+
+    def _row_blocks(
+        self, kind: Kind, layer: int, item: int, *, informs: bool, rows: range | None
+    ) -> Iterator[RowBlock]:
+        return blocks_of_maps(self.attn(kind, layer=layer, item=item), rows)
 
     def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "BareWeights":
         heads = slice(None) if head is None else slice(head, head + 1)

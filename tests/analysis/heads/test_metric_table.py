@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import torch
 
-from attnviz.analysis import metric_table
 from attnviz.analysis.metric_table import METRICS, end_keys, head_metrics
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
@@ -38,8 +37,13 @@ def test_every_row_holds_the_numbers_of_its_own_head(trace) -> None:
         for head in range(3):
             attn = trace.attn("encoder_self", layer=layer, head=head)
             row = table.loc[(layer, head)]
-            assert row["entropy"] == pytest.approx(metric_table.entropy(attn).item(), abs=1e-5)
-            assert row["diagonality"] == pytest.approx(metric_table.diagonality(attn).item(), abs=1e-5)
+            assert row["entropy"] == pytest.approx(
+                torch.special.entr(attn).sum(-1).mean().item() / math.log(2), abs=1e-5
+            )
+            away = (torch.arange(len(attn))[:, None] - torch.arange(len(attn))).abs()
+            assert row["mean_distance"] == pytest.approx((attn * away).sum(-1).mean().item(), abs=1e-5)
+            near = 1 - (attn * away).sum(-1) / away.amax(-1)
+            assert row["diagonality"] == pytest.approx(near.mean().item(), abs=1e-5)
             assert row["previous_token"] == pytest.approx(attn.diagonal(-1).mean().item(), abs=1e-5)
             assert row["next_token"] == pytest.approx(attn.diagonal(1).mean().item(), abs=1e-5)
             assert row["first_token_mass"] == pytest.approx(attn[:, 0].mean().item(), abs=1e-5)
@@ -113,11 +117,3 @@ def test_a_target_of_special_tokens_only_gives_nan_not_an_error() -> None:
     row = head_metrics(select(trace, "decoder_self", MapOptions("hide")), trace).iloc[0]
     assert row[WORDS].isna().all()
     assert row["first_token_mass"] == 1
-
-
-@pytest.mark.parametrize("words", [False, True])
-def test_large_maps_one_by_one_give_the_same_numbers(trace, monkeypatch, words: bool) -> None:
-    maps = {kind: select(trace, kind, MapOptions(words=words)) for kind in trace.kinds}
-    together = head_metrics(maps, trace)
-    monkeypatch.setattr(metric_table, "_LARGE", 1)
-    pd.testing.assert_frame_equal(head_metrics(maps, trace), together, rtol=1e-5)

@@ -7,16 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.metrics import (
-    diagonality,
-    distance_to_diagonal,
-    entropy,
-    eos_mass,
-    first_token_mass,
-    mean_distance,
-    next_token,
-    previous_token,
-)
+from attnviz.analysis import metrics
+from attnviz.analysis.metrics import RowReader, RowSums, distance_to_diagonal, farthest_key, places_on_keys, share
+from attnviz.transformer.row_blocks import blocks_of_maps
 
 CAUSAL = torch.ones(5, 5, dtype=torch.bool).tril()
 
@@ -27,6 +20,56 @@ def uniform(q_len: int, k_len: int) -> torch.Tensor:
 
 def positions(length: int) -> torch.Tensor:
     return torch.arange(length, dtype=torch.float32)
+
+
+def rows_of(attn: torch.Tensor, beside: dict | None = None, ends: torch.Tensor | None = None) -> RowSums:
+    """Read maps `(…, q_len, k_len)` of one sentence."""
+    *_, q_len, k_len = attn.shape
+    columns = {"first": torch.zeros(1, dtype=torch.long), "end": torch.empty(0) if ends is None else ends}
+    maps = attn.reshape(math.prod(attn.shape[:-2]), q_len, k_len)
+    return RowReader(places(q_len, k_len), beside or {}, columns).read(tuple(maps.shape), blocks_of_maps(maps))
+
+
+def places(q_len: int, k_len: int) -> tuple[torch.Tensor, torch.Tensor]:
+    return places_on_keys(positions(q_len), (q_len, k_len)), positions(k_len)
+
+
+def like_maps(found: torch.Tensor, attn: torch.Tensor) -> torch.Tensor:
+    return found.reshape(attn.shape[:-2])
+
+
+def entropy(attn: torch.Tensor) -> torch.Tensor:
+    return like_maps(metrics.entropy(rows_of(attn)), attn)
+
+
+def mean_distance(attn: torch.Tensor) -> torch.Tensor:
+    return like_maps(metrics.mean_distance(rows_of(attn)), attn)
+
+
+def diagonality(attn: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+    shape = attn.shape[-2:]
+    seen = torch.ones(shape, dtype=torch.bool) if mask is None else mask
+    return like_maps(metrics.diagonality(rows_of(attn), farthest_key(places(*shape), seen[None])), attn)
+
+
+def beside(attn: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    return like_maps(share(rows_of(attn, {"beside": keys}), "beside"), attn)
+
+
+def previous_token(attn: torch.Tensor, keys: torch.Tensor | None = None) -> torch.Tensor:
+    return beside(attn, torch.arange(attn.shape[-2]) - 1 if keys is None else keys)
+
+
+def next_token(attn: torch.Tensor) -> torch.Tensor:
+    return beside(attn, torch.arange(attn.shape[-2]) + 1)
+
+
+def first_token_mass(attn: torch.Tensor) -> torch.Tensor:
+    return like_maps(share(rows_of(attn), "first"), attn)
+
+
+def eos_mass(attn: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    return like_maps(share(rows_of(attn, ends=keys), "end"), attn)
 
 
 def every_metric(attn: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -123,7 +166,6 @@ def test_end_token_mass_is_the_mean_weight_on_the_given_keys() -> None:
     attn = torch.tensor([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]])
     assert first_token_mass(attn).item() == pytest.approx(0.4)
     assert eos_mass(attn, torch.tensor([1, 2])).item() == pytest.approx((0.8 + 0.4) / 2)
-    assert math.isnan(eos_mass(attn, torch.empty(0, dtype=torch.long)))
 
 
 def test_rows_without_any_visible_key_are_left_out_of_every_mean() -> None:

@@ -35,7 +35,7 @@ def lines(module):
 
 
 def payload_of(maps) -> list[int]:
-    return payload_bytes(links_payload([maps], [maps.kind], view=VIEW))
+    return payload_bytes(links_payload(maps, [maps.kind], view=VIEW))
 
 
 def expected_lines(maps, heads) -> set[tuple]:

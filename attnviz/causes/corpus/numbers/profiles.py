@@ -21,15 +21,14 @@ from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.corpus.reading import ReadCorpus
 from attnviz.analysis.metric_table import METRICS, end_keys
 from attnviz.analysis.metrics import (
-    RowSums,
+    RowReader,
     diagonality,
     distance_to_diagonal,
     entropy,
-    eos_mass,
-    first_token_mass,
+    farthest_key,
     mean_distance,
-    next_token,
-    previous_token,
+    places_on_keys,
+    share,
 )
 from attnviz.analysis.output_maps import OutputMap, OutputMaps, output_maps
 from attnviz.analysis.projections import NotPlain
@@ -39,6 +38,7 @@ from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
+from attnviz.transformer.row_blocks import blocks_of_maps
 
 WHERE_IN_SELF: tuple[str, ...] = ("previous token", "itself", "next token", "farther back", "farther ahead")
 WHERE_IN_CROSS: tuple[str, ...] = ("diagonal", "before the diagonal", "after the diagonal")
@@ -275,18 +275,21 @@ def _count(made: HeadProfiles, maps: OutputMaps, trace: Trace, which: tuple[int,
 
 def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Tensor:
     """Compute every measure of every head in one sentence `(layers, heads, METRICS)`."""
-    sums = RowSums.from_attn(attn)
-    nothing = attn.new_full(attn.shape[:2], torch.nan)
+    (layers, heads, q_len, k_len), rows = attn.shape, torch.arange(attn.shape[2])
+    places = places_on_keys(rows.float(), (q_len, k_len)), torch.arange(k_len).float()
+    beside = {} if kind == "cross" else {"previous_token": rows - 1, "next_token": rows + 1}
+    columns = {"first_token_mass": torch.zeros(1, dtype=torch.long), "eos_mass": end_keys(sentence.keys(kind))}
+    blocks = blocks_of_maps(attn.flatten(0, 1))
+    sums = RowReader(places, beside, columns).read((layers * heads, q_len, k_len), blocks)
+    nothing = sums.weight.new_full((layers * heads,), torch.nan)
     found = {
-        "entropy": entropy(attn, sums),
-        "mean_distance": mean_distance(attn, sums=sums),
-        "diagonality": diagonality(attn, seen, sums=sums),
-        "previous_token": nothing if kind == "cross" else previous_token(attn, weight=sums.weight),
-        "next_token": nothing if kind == "cross" else next_token(attn, weight=sums.weight),
-        "first_token_mass": first_token_mass(attn, sums.weight),
-        "eos_mass": eos_mass(attn, end_keys(sentence.keys(kind)), sums.weight),
+        "entropy": entropy(sums),
+        "mean_distance": mean_distance(sums),
+        "diagonality": diagonality(sums, farthest_key(places, seen.flatten(0, 1))),
+        **{name: share(sums, name) for name in (*beside, *columns)},
     }
-    return torch.stack([found[name] for name in METRICS], dim=2)
+    found |= {} if len(columns["eos_mass"]) else {"eos_mass": nothing}
+    return torch.stack([found.get(name, nothing) for name in METRICS], dim=1).view(layers, heads, -1)
 
 
 def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
