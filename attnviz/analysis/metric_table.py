@@ -28,7 +28,7 @@ from attnviz.maps.selection import Axes
 from attnviz.text.tokens import Token
 from attnviz.tracing.external.weights import BareWeights, block_starts
 from attnviz.tracing.trace_like import TraceLike, validate_choice
-from attnviz.transformer.probe import Kind
+from attnviz.transformer.probe import Kind, report_layers
 from attnviz.transformer.row_blocks import RowBlock, blocks_of_maps
 
 if TYPE_CHECKING:
@@ -228,7 +228,8 @@ def trace_metrics(trace: TraceLike, kind: Kind | None = None, *, item: int = 0) 
     import pandas as pd  # here, so that `metric_columns` works without it
 
     kinds: tuple[Kind, ...] = trace.kinds if kind is None else (validate_choice(kind, "kind", trace.kinds),)
-    table = pd.DataFrame(join_tables([metric_columns(trace, one, item) for one in kinds]))
+    with report_layers("Measuring every head", sum(trace.shape(one)[0] for one in kinds)):
+        table = pd.DataFrame(join_tables([metric_columns(trace, one, item) for one in kinds]))
     table.attrs["units"] = {name: metric.unit for name, metric in METRICS.items()} | {"induction": ""}
     return table
 

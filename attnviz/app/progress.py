@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 PATIENCE = 1.0  # seconds of short steps, before a bar is drawn
+_BETWEEN = 0.2  # seconds between two drawings of the same count
 _STOPPED = "passes-stopped"
 
 
@@ -183,22 +184,36 @@ def _bar(
     """
     places: list[DeltaGenerator] = []
     bars: list[DeltaGenerator] = []
-    began = time.monotonic()
+    began = since = time.monotonic()
+    drawn, before = (-1, -1, 0.0), 0  # what was drawn last, and when
 
     def draw(done: int, total: int) -> None:
+        nonlocal since, drawn, before
+        now = time.monotonic()
+        since, before = (now if done < before else since), done  # another pass begins at its first layer
         if not bars and done < total and time.monotonic() - began >= after:
             places.append(begin())
             with places[0].container(horizontal=True, vertical_alignment="center", key=f"{key}-progress"):
                 bars.append(st.empty())
                 st.button("Stop", key=f"{key}-stop", on_click=_remember, args=((key, asked),), help=definition(term))
+        if (done, total) == drawn[:2] and now - drawn[2] < _BETWEEN:  # a layer tells after each block of its rows
+            return
+        drawn = done, total, now
         for bar in bars:
-            bar.progress(min(1.0, done / total), text=words(done, max(done, total)))
+            left = _time_left(now - since, done, total)
+            bar.progress(min(1.0, done / total), text=words(done, max(done, total)) + left)
 
     try:
         yield draw
     finally:
         for place in places:
             place.empty()
+
+
+def _time_left(seconds: float, done: int, total: int) -> str:
+    from attnviz.transformer.probe import time_left  # imports torch, which a page's frame does without
+
+    return time_left(seconds, done, total)
 
 
 def _giving_way(draw: Callable[[int, int], None], queue: DeltaGenerator) -> Callable[[int, int], None]:

@@ -17,7 +17,7 @@ from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import RunInfo, Sentence, Side
 from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
 from attnviz.transformer.masks import VisibleKeys, shared_once
-from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, tell_listener
+from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, report_layers, tell_listener
 from attnviz.transformer.row_blocks import RowBlock
 
 if TYPE_CHECKING:
@@ -322,11 +322,12 @@ class TraceLike(TraceDoors, ABC):
         (layers, heads), sentence = self.shape(kind), self.sentences[self._item(item)]
         shape = heads, len(sentence.queries(kind)), len(sentence.keys(kind))
         made = []
-        for layer in range(layers):
-            small = Thumbnails(shape, side, clips=self.weights_only)
-            for block in self._read_blocks(kind, layer, item):
-                small.read(block)
-            made.append(small.largest.cpu())  # layers may be on several devices
+        with report_layers("Making every head's map", layers):
+            for layer in range(layers):
+                small = Thumbnails(shape, side, clips=self.weights_only)
+                for block in self._read_blocks(kind, layer, item):
+                    small.read(block)
+                made.append(small.largest.cpu())  # layers may be on several devices
         return in_eight_bits(torch.stack(made))
 
     def one_layer(self, kind: Kind, layer: int, head: int | None = None) -> "TraceLike":

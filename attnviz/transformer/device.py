@@ -4,10 +4,12 @@ The functions for runs turn consecutive integers into slices: indexing with a li
 waits for it, and a slice needs no copy.
 """
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from traceback import clear_frames
 from typing import TypeVar
 
@@ -228,3 +230,30 @@ def paired_runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[slice, slice]]:
             length = 1
         found.append((slice(here, here + length), slice(there, there + length)))
     return found
+
+
+def available_memory() -> float:
+    """Return how many bytes of this machine's memory are free for this process; infinite if nothing says so."""
+    try:
+        said = Path("/proc/meminfo").read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return math.inf
+    found = re.search(r"MemAvailable:\s*(\d+) kB", said)
+    return float(found[1]) * 1024 if found else math.inf
+
+
+def require_memory(needed: Callable[[int], float], tokens: int) -> None:
+    """Check that a run over so many tokens fits in memory, where `needed` says how many bytes it takes.
+
+    Raises OutOfDeviceMemoryError, whose sentence says how much is needed, what there is, and how many tokens would fit.
+    """
+    free = available_memory()
+    if needed(tokens) <= free:
+        return
+    fits = tokens
+    while fits > 1 and needed(fits) > 0.9 * free:
+        fits = fits * 9 // 10
+    raise OutOfDeviceMemoryError(
+        f"A run over {tokens:,} tokens needs about {needed(tokens) / 1e9:.1f} GB of memory on the CPU, which has "
+        f"{free / 1e9:.1f} GB for it: about {fits:,} tokens would fit (max_tokens={fits})."
+    )

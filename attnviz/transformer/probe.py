@@ -3,6 +3,8 @@
 The model itself holds no hooks and no state of a run, so that one loaded model serves many visitors at once.
 """
 
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -147,6 +149,48 @@ def tell_listener(site: Site) -> None:
     """Call this thread's listener, if any, with the site where attention is computed."""
     if (listener := _LISTENER.get()) is not None:
         listener(site)
+
+
+_PATIENCE = 2.0  # seconds of work before anything is said of it
+
+
+def time_left(seconds: float, done: float, total: float) -> str:
+    """Return ", about 40 s left" for work whose first `done` of `total` steps took `seconds`; "" for the first two
+    seconds.
+    """
+    if seconds < _PATIENCE or not 0 < done < total:
+        return ""
+    left = seconds / done * (total - done)
+    return f", about {left / 60:.0f} min left" if left >= 90 else f", about {max(1, round(left))} s left"
+
+
+@contextmanager
+def report_layers(doing: str, total: int) -> Iterator[None]:
+    """Write to a terminal or a notebook how many of `total` layers are done and how long the rest will take, once the
+    work inside the block has taken two seconds. A page, which listens itself, and a script are not written to.
+    """
+    if _LISTENER.get() is not None or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        yield
+        return
+    began, written = time.monotonic(), [0.0, 0]  # when the line was written last, and its length
+    sites: dict[Site, None] = {}
+
+    def tell(site: Site) -> None:
+        sites[site] = None
+        now, done = time.monotonic(), len(sites) - 1
+        if now - began >= _PATIENCE and now - written[0] >= 0.5:
+            line = f"{doing}: {done} of {max(total, done)} layers{time_left(now - began, done, total)}"
+            sys.stderr.write(f"\r{line.ljust(int(written[1]))}")
+            sys.stderr.flush()
+            written[:] = now, len(line)
+
+    try:
+        with listen_to_sites(tell):
+            yield
+    finally:
+        if written[1]:
+            sys.stderr.write("\r" + " " * int(written[1]) + "\r")
+            sys.stderr.flush()
 
 
 def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:

@@ -168,3 +168,12 @@ def test_a_shortage_is_one_sentence_that_says_what_is_needed_and_what_would_fit(
 def test_another_error_is_not_taken_for_a_shortage():
     with pytest.raises(RuntimeError, match="shapes"), devices.explain_shortage(CPU, "A run"):
         raise RuntimeError("shapes cannot be multiplied")
+
+
+def test_too_little_memory_for_a_long_text_is_said_before_the_run(monkeypatch):
+    monkeypatch.setattr(devices, "available_memory", lambda: 2e9)
+    devices.require_memory(lambda tokens: 1e5 * tokens, 20_000)
+    with pytest.raises(OutOfDeviceMemoryError) as raised:
+        devices.require_memory(lambda tokens: 1e5 * tokens, 40_000)
+    said = "A run over 40,000 tokens needs about 4.0 GB of memory on the CPU, which has 2.0 GB for it: about 17,"
+    assert str(raised.value).startswith(said)

@@ -7,7 +7,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attnviz.text.tokens import Token
+from attnviz.tracing.record import Sentence
 from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
+from attnviz.tracing.trace import Trace
+from attnviz.transformer import probe
 from attnviz.transformer import row_blocks as module
 from attnviz.transformer.probe import AttentionCall, EditedWeights
 from attnviz.transformer.row_blocks import row_blocks
@@ -112,3 +116,33 @@ def test_some_rows_alone_are_those_of_the_whole_map() -> None:
     assert [block.rows for block in blocks] == [slice(126, 128), slice(128, 131)]
     last = blocks[-1]  # whose memory no later block has used
     torch.testing.assert_close(last.attn, whole[last.heads, last.rows], atol=1e-6, rtol=0)
+
+
+def test_a_terminal_is_told_how_far_long_work_is_and_how_long_it_will_take(monkeypatch, capsys) -> None:
+    now = [0.0]
+    monkeypatch.setattr(probe.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(probe.sys.stderr, "isatty", lambda: True, raising=False)
+    with probe.report_layers("Measuring every head", 4):
+        for layer in range(4):
+            probe.tell_listener(probe.Site("encoder_self", layer))
+            now[0] += 3
+    said = capsys.readouterr().err
+    assert "Measuring every head: 1 of 4 layers, about 9 s left" in said
+    assert said.endswith("\r"), "the line is taken away"
+
+
+def test_work_that_is_stopped_between_two_blocks_gives_nothing() -> None:
+    query = torch.randn(1, 2, 300, WIDTH)
+    call = AttentionCall(query, query, query, 0.25)
+    tokens = tuple(Token("a", 1, at, at + 1) for at in range(300))
+    trace = Trace({probe.Site("encoder_self", 0): call}, {}, {}, (Sentence(src=tokens),))
+    told = []
+
+    def stop(site: probe.Site) -> None:
+        told.append(site)
+        if len(told) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), probe.listen_to_sites(stop):
+        trace.thumbnails("encoder_self")
+    assert len(told) == 3

@@ -13,6 +13,7 @@ from attnviz.hosts.registry import picture, pictures
 from attnviz.kit.picture import ShownPicture
 from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace_like import TraceLike
+from attnviz.transformer.probe import report_layers
 
 if TYPE_CHECKING:
     from attnviz.hosts.notebook.widget import PictureWidget
@@ -111,7 +112,10 @@ def _show(
         return StaticPicture(shown, height)
     with needs("notebook", "attnviz.show", otherwise="give static=True"):
         from attnviz.hosts.notebook.widget import PictureWidget
-    return PictureWidget(shown, theme=theme, height=height)
+    trace = shown.subject.trace
+    layers = 0 if trace is None else sum(trace.shape(kind)[0] for kind in trace.kinds)
+    with report_layers("Making every head's map", layers):
+        return PictureWidget(shown, theme=theme, height=height)
 
 
 class StaticPicture:

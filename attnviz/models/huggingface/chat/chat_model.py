@@ -32,8 +32,8 @@ from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.decoding import Sampling, likeliest_ids
-from attnviz.transformer.device import explain_shortage, wait_for
-from attnviz.transformer.probe import SCORES_ONLY, Probe
+from attnviz.transformer.device import explain_shortage, require_memory, wait_for
+from attnviz.transformer.probe import SCORES_ONLY, Probe, report_layers
 
 _NO_BAND = {  # reasons why the text of a turn has no band of its own in the maps
     "changed": "The chat template changes the text of {}",
@@ -110,12 +110,16 @@ class RecordedModel(NetworkModel):
             hidden=asked or resolved.edits is not None,  # edits may change hidden states
         )
         src, tgt = [each.src for each in sentences], [each.tgt_in for each in sentences]
+        if self.device.type == "cpu":
+            longest = max(max(len(each.src), len(each.tgt_in)) for each in sentences)
+            require_memory(lambda tokens: len(sentences) * self._bytes_kept(tokens, request), longest)
         started = time.perf_counter()
         tokens, sites = sum(map(len, (*src, *tgt))), sum(layers for layers, _ in self.shapes.values())
         with explain_shortage(
             self.device, f"A run over {tokens:,} tokens", tokens=tokens, done=lambda: len(recorder.calls) / sites
         ):
-            out, memory = self._run_stacks(src, tgt, request)
+            with report_layers("Running the model", sites):
+                out, memory = self._run_stacks(src, tgt, request)
             seconds = time.perf_counter() - started
             is_plain = first is None and not changes.interventions
             self._check_longer(sentences, ShownRows.read(out) if is_plain else None)
@@ -126,6 +130,22 @@ class RecordedModel(NetworkModel):
             names=self.network.layer_names,
             interventions=changes.interventions,
         )  # fmt: skip
+
+    def _bytes_kept(self, tokens: int, request: PassRequest) -> float:
+        """Estimate how many bytes the trace of one text keeps: queries, keys and values, masks, and what else was asked
+        for.
+        """
+        config = self.network.model.config.get_text_config()
+
+        def number(name: str) -> int:
+            found = getattr(config, name, 0)
+            return found if isinstance(found, int) else 0  # some models have one for each layer
+
+        width, size = number("hidden_size"), self.dtype.itemsize
+        head_dim = number("head_dim") or width // max(1, number("num_attention_heads"))
+        each = sum(layers * (3 * own * head_dim + 3 * width * request.hidden) for layers, own in self.shapes.values())
+        logits = number("vocab_size") if request.logits else 0
+        return float(tokens) * (each + logits) * size + float(tokens) ** 2
 
     def _run_stacks(
         self, src: Sequence[Sequence[Token]], tgt: Sequence[Sequence[Token]], request: PassRequest
