@@ -64,7 +64,7 @@ class LazyMaps(Maps):
         """One head's map, or a mean."""
         layers, heads = self.index(layer, head)  # what is out of range is said before anything is computed
         if isinstance(layer, int) and isinstance(head, int):
-            return self._select(layer, head).weights(0, 0)
+            return self._one_head(layer, head)
         shown = ShownMaps(self.trace, self.kind, (self.rows, self.cols), self.options)
         sums, counts = torch.zeros(self.shape[2:]), torch.zeros(self.shape[2], 1)
         for at in range(self.shape[0])[layers]:
@@ -81,6 +81,13 @@ class LazyMaps(Maps):
         if side == self.overview.side:
             return self.overview.thumbnails
         return maps_overview(self.trace, self.kind, self.options, side=side).thumbnails
+
+    def _one_head(self, layer: int, head: int) -> Float[Tensor, "rows cols"]:
+        one = ShownMaps(self.trace.one_layer(self.kind, layer, head), self.kind, (self.rows, self.cols), self.options)
+        found = torch.zeros(self.shape[2:])
+        for block in one.blocks(0):
+            found[block.rows, block.keys] = block.attn[0].cpu()
+        return found
 
     def _select(self, layer: int, head: int | None = None) -> EagerMaps:
         one = self.trace.one_layer(self.kind, layer, head)

@@ -104,6 +104,7 @@ def test_edited_weights_are_in_a_long_texts_maps_too(rows, monkeypatch) -> None:
     long = maps_overview(edited, "cross", side=64).maps(edited, MapOptions())
     assert torch.equal(long.all_heads(), select(edited, "cross").attn)
     row = long.weights(1, 2)[0]
+    torch.testing.assert_close(long.weights(1, 0), long.all_heads()[1, 0])
     torch.testing.assert_close(row, torch.full_like(row, 1 / len(row)))
 
 
