@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.at_rest import wait_until_at_rest
+from tests.browser.at_rest import wait_in_page, wait_until_at_rest
 
 LINK = "/masks?src=I+love+you.&to=fr&tgt=Je+vous+adore+tous+les+jours.&layer=1&head=3"
 CORNER = """(root) => {
@@ -25,6 +25,13 @@ def open_masks(page: Page, settle, link: str = LINK) -> Page:
     settle(page)
     wait_until_at_rest(lab(page))
     return page
+
+
+def wait_until_answered(page: Page, settle) -> None:
+    """Return once what was painted has been told (250 ms later) and answered: the answer may move the picture."""
+    wait_in_page(page, 300)
+    settle(page)
+    wait_until_at_rest(lab(page))
 
 
 def sums(page: Page) -> Locator:

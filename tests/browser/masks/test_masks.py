@@ -21,18 +21,6 @@ def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settle) -
     expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("no longer sum")
 
 
-def test_a_link_shows_somebody_else_the_same_paint(page: Page, visitor, settle) -> None:
-    open_masks(page, settle)
-    drag(page, (4, 1), (5, 2))
-    expect(page).to_have_url(re.compile("paint="))
-    settle(page)
-    other = open_masks(visitor().new_page(), settle, page.url)
-    assert sums(other).all_text_contents() == sums(page).all_text_contents()
-    assert lab(other).evaluate("(root) => [...root.attnviz.cells]") == lab(page).evaluate(
-        "(root) => [...root.attnviz.cells]"
-    )
-
-
 def test_the_whole_map_and_a_pinned_row_are_there_as_tables(page: Page, settle) -> None:
     open_masks(page, settle, LINK + "&row=2")
     table = lab(page).get_by_role("table", name="Pinned row in numbers")

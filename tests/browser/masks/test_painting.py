@@ -5,7 +5,17 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.masks.mask_lab import LINK, corner, drag, hidden_cells, lab, middle, open_masks
+from tests.browser.masks.mask_lab import (
+    LINK,
+    corner,
+    drag,
+    hidden_cells,
+    lab,
+    middle,
+    open_masks,
+    sums,
+    wait_until_answered,
+)
 
 
 def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settle) -> None:
@@ -90,17 +100,21 @@ def test_a_long_sentence_is_zoomed_into_and_painted_cell_by_cell(page: Page, set
     assert len(hidden_cells(page)) >= 100
     page.keyboard.press("i")  # every cell at once
     page.keyboard.press("x")
+    wait_until_answered(page, settle)
     drag(page, (40, 40), (63, 59), "scores")
     expect(page).to_have_url(re.compile(r"zoom=\d+\.\d+\.\d+\.\d+"))
+    wait_until_answered(page, settle)
     box = corner(page)
     assert min(box["w"], box["h"]) > 5
     page.mouse.click(*middle(page, 50, 45))
     assert hidden_cells(page) == [(50, 45)]
     expect(page).to_have_url(re.compile("paint="))
-    settle(page)
+    wait_until_answered(page, settle)
+    numbers = sums(page).all_text_contents()
     zoom = lab(page).evaluate("(root) => root.attnviz.zoom")
     open_masks(page, settle, page.url)
     assert hidden_cells(page) == [(50, 45)]
+    assert sums(page).all_text_contents() == numbers
     assert lab(page).evaluate("(root) => root.attnviz.zoom") == zoom
     lab(page).locator("canvas").focus()
     page.keyboard.press("0")
