@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-FEATURES = ("heads", "spans", "masks", "decoding", "causes", "learning", "anatomy")
+FEATURES = ("heads", "spans", "masks", "decoding", "causes", "learning", "anatomy", "patches")
 
 # The rooms that each room may import besides itself, from the ground up. A folder of the package is a room. A folder
 # `page` in it, which alone knows Streamlit, is another room: "heads/page".

@@ -48,8 +48,8 @@ def payload_of(header: dict[str, Any], view: dict[str, Any], blobs: Blobs) -> Pa
 def data_payload(kind: str, kinds: Sequence[str], data: Mapping[str, Any]) -> Payload:
     """Make a payload of named values, in the form that `drawn_picture.js` reads.
 
-    Arrays are sent as float32, boolean arrays as bytes. Raise TypeError for a value that is neither an array nor valid
-    in JSON.
+    Arrays are sent as float32, boolean arrays and arrays of bytes as bytes. Raise TypeError for a value that is neither
+    an array nor valid JSON.
     """
     blobs, plain, arrays = Blobs(), {}, {}
     header = common_header(kind, kinds, blobs)
@@ -58,7 +58,7 @@ def data_payload(kind: str, kinds: Sequence[str], data: Mapping[str, Any]) -> Pa
             plain[name] = value
             continue
         array = np.asarray(value)
-        array = array.astype(np.uint8 if array.dtype == bool else np.float32)
+        array = array.astype(np.uint8 if array.dtype in (bool, np.uint8) else np.float32)
         arrays[name] = {"offset": blobs.add(array), "shape": list(array.shape), "bytes": array.itemsize}
     return payload_of({**header, "data": plain, "arrays": arrays}, {}, blobs)
 

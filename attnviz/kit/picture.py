@@ -114,6 +114,7 @@ class Picture:
         position: of its tab among the tabs of the page; tabs of other packages come last.
         rules: how the tab shares choices with the page's other tabs.
         needs_whole_trace: function of the address parameters: does the picture need logits and hidden states?
+        inputs: what it can show, "text", "image" or both; a model that reads images has no tab for a picture of text.
         needs_decoder: whether the tab is offered only for models with a decoder.
         draws_every_map: whether drawing it computes the map of every head. A visitor can then stop it, and can choose a
             quadrant of the maps for a text of two segments.
@@ -140,6 +141,7 @@ class Picture:
     position: int = 1000
     rules: type[TabRules] | str = TabRules
     needs_whole_trace: Callable[[Mapping[str, str]], bool] = weights_are_enough
+    inputs: tuple[str, ...] = ("text", "image")
     needs_decoder: bool = False
     draws_every_map: bool = False
     controls: "Callable[..., Any] | str | None" = None

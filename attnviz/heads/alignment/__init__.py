@@ -5,5 +5,5 @@ from attnviz.kit.picture import Picture, always
 PICTURE = Picture(
     name="alignment", title="Alignment", position=60, state="attnviz.heads.alignment.alignment:AlignmentState",
     subject_of="attnviz.heads.alignment.alignment:alignment_of", needs_whole_trace=always,
-    controls="attnviz.heads.page.alignment_bar:draw", python_only=("way",),
+    inputs=("text",), controls="attnviz.heads.page.alignment_bar:draw", python_only=("way",),
 )  # fmt: skip

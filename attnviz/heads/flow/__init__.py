@@ -5,5 +5,5 @@ from attnviz.kit.picture import Picture, always
 PICTURE = Picture(
     name="flow", title="Flow", position=70, state="attnviz.heads.flow.flow:FlowState",
     subject_of="attnviz.heads.flow.flow:flow_of", rules="attnviz.heads.flow.flow:FlowRules", needs_whole_trace=always,
-    python_only=("by", "flow"),
+    inputs=("text",), python_only=("by", "flow"),
 )  # fmt: skip

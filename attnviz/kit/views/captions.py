@@ -14,6 +14,7 @@ from attnviz.kit.wire import Payload
 from attnviz.text.display import display, display_token
 
 if TYPE_CHECKING:
+    from attnviz.tracing.record import Sentence
     from attnviz.tracing.trace_like import TraceLike
 
 LONGEST = 600  # maximum characters of a sentence; captions show at most three lines
@@ -41,9 +42,17 @@ def sentence(trace: "TraceLike", *, written: str | None = None, item: int = 0) -
     """
     own = trace.sentences[item]
     texts = [own.src_text, own.tgt_text if written is None else written]
-    if trace.from_file:
+    if own.images:
+        texts = [_images_in_words(own)]
+    elif trace.from_file:
         texts = [" ".join(map(display_token, tokens)) for tokens in (own.src, own.tgt)]
     return " → ".join(f"\u2068{_cut(display(text))}\u2069" for text in texts if text.strip())
+
+
+def _images_in_words(sentence: "Sentence") -> str:
+    """Describe what a model saw in place of a text."""
+    sizes = [f"{image.grid[0]} × {image.grid[1]} patches" for image in sentence.images]
+    return f"an image of {sizes[0]}" if len(sizes) == 1 else f"images of {', '.join(sizes)}"
 
 
 def _cut(text: str) -> str:

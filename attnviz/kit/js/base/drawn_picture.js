@@ -8,6 +8,7 @@ import { choices, paintChoices } from "./parts.js";
 import { windowFit } from "./picture.js";
 import { tab } from "./tab.js";
 import { LACKS } from "../files/parts.js";
+import { saveNPZ } from "../files/npz.js";
 import { announce } from "../live_region.js";
 import { element, put } from "../elements.js";
 import { canvasPen, sharpContext } from "../pens/canvas_pen.js";
@@ -18,6 +19,7 @@ import { hideTip, placeInWindow, windowTip } from "../tip.js";
 import { colourAt, css, scaleOf, stepOf } from "../theme.js";
 
 const LEAST = 430; // pixels of its height
+const MOVED = 5; // pixels from which a pressed pointer drags
 
 // Draws a picture from what Python's `payload` returned, which is `data`: plain values as they are, and arrays as
 // `{ values, shape }`. Each function is given `{ data, view, theme, colour }`: `view` holds the fields of the state,
@@ -26,22 +28,28 @@ const LEAST = 430; // pixels of its height
 //   size      `(picture, [width, height])`: the drawing's size, given the room that there is; left out, all of the room
 //   rows      `(picture)`: the numbers as a table, the names of its columns first
 //   title     `(picture)`; left out, the kind of attention and the head
-//   point     `(picture, [x, y])`: what the pointer says there, a text or null
-//   click     `(picture, [x, y])`: the fields that a click there changes, or null
-//   key       `(picture, key)`: the fields that a key of the keyboard changes, or null
+//   words     `(picture)`: sentences below the drawing, which a screen reader hears after the title
+//   point     `(picture, [x, y], size)`: what the pointer says there, a text or null
+//   click     `(picture, [x, y], size)`: the fields that a click there changes, or null
+//   drag      `(picture, [x, y], [x, y], size)`: the fields that a drag between two places changes, or null
+//   key       `(picture, key, event)`: the fields that a key of the keyboard changes, or null
+//   arrays    `[text, (picture)]`: an entry of the menu that saves, and arrays `{ values, shape }` by name, for NumPy
 export function drawnPicture(parts) {
   const sizeOf = (app) => (parts.size ?? ((_, room) => room))(pictureOf(app), roomIn(app));
   const titleOf = (app) => (parts.title ? parts.title(pictureOf(app)) : siteOf(app));
   return tab({
     atOnce: LACKS,
     fit: windowFit(LEAST),
-    buildShell: (app) => buildShell(app, parts),
+    buildShell: (app) => buildShell(app, parts, sizeOf),
     paint: (app, began) => paint(app, parts, { size: sizeOf(app), title: titleOf(app), began }),
     siteOf: titleOf,
     figure: (app, pen) => parts.draw(pictureOf(app), pen, sizeOf(app)),
     figureSize: sizeOf,
     figureName: (app) => titleOf(app).replace(/[^A-Za-z0-9]+/g, "-"),
     csvRows: (app) => parts.rows(pictureOf(app)),
+    moreFiles: parts.arrays && [
+      [parts.arrays[0], (app) => saveNPZ(`attnviz-${app.widget.figureName(app)}`, parts.arrays[1](pictureOf(app)))],
+    ],
   });
 }
 
@@ -66,26 +74,50 @@ function dataIn({ header, array }) {
 
 const roomIn = ({ parts: { body } }) => [Math.max(200, body.clientWidth), Math.max(120, body.clientHeight - 4)];
 
-function buildShell(app, parts) {
+function buildShell(app, parts, sizeOf) {
   const canvas = element("canvas", { role: "img" });
   const body = element("div", { class: "drawing", tabindex: "0" }, canvas);
-  Object.assign(app.parts, { canvas, body, tools: element("span", { class: "tools" }) });
+  const words = element("footer", { class: "quiet words" });
+  Object.assign(app.parts, { canvas, body, words, tools: element("span", { class: "tools" }) });
   const options = { label: "Picture", tools: [app.parts.tools] };
-  app.root.replaceChildren(picturePane(app, options, kindTabs(app), body));
+  app.root.replaceChildren(picturePane(app, options, kindTabs(app), body, ...(parts.words ? [words] : [])));
   app.parts.tip = windowTip(app);
   canvas.onpointermove = (event) => point(app, parts, event);
   canvas.onpointerleave = () => hideTip(app.parts.tip);
-  canvas.onclick = (event) => choose(app, parts.click?.(pictureOf(app), pointIn(canvas, event)));
-  watchKeys(app, (_, { key }) => {
-    const patch = parts.key?.(pictureOf(app), key);
+  canvas.onclick = (event) => choose(app, parts.click?.(pictureOf(app), pointIn(canvas, event), sizeOf(app)));
+  if (parts.drag) watchDrags(app, parts, sizeOf);
+  watchKeys(app, (_, event) => {
+    const patch = parts.key?.(pictureOf(app), event.key, event);
     return patch && (() => choose(app, patch));
   });
 }
 
 const choose = (app, patch) => patch && change(app, patch);
 
+// With a mouse or a pen: a finger scrolls. What ends a drag is no click.
+function watchDrags(app, parts, sizeOf) {
+  const { canvas } = app.parts;
+  const click = canvas.onclick;
+  let [from, dragged] = [null, false];
+  canvas.onpointerdown = (event) => {
+    from = event.pointerType === "touch" || event.button ? null : pointIn(canvas, event);
+    dragged = false;
+    if (from) canvas.setPointerCapture(event.pointerId);
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const to = pointIn(canvas, event);
+    if (!from || (!dragged && Math.hypot(to[0] - from[0], to[1] - from[1]) < MOVED)) return;
+    dragged = true;
+    choose(app, parts.drag(pictureOf(app), from, to, sizeOf(app)));
+  });
+  canvas.onpointerup = () => {
+    from = null;
+  };
+  canvas.onclick = (event) => (dragged ? null : click(event));
+}
+
 function point(app, parts, event) {
-  const said = parts.point?.(pictureOf(app), pointIn(app.parts.canvas, event));
+  const said = parts.point?.(pictureOf(app), pointIn(app.parts.canvas, event), app.drawnSize);
   if (!said) return hideTip(app.parts.tip);
   app.parts.tip.replaceChildren(element("div", { text: said }));
   placeInWindow(app.parts.tip, event);
@@ -100,7 +132,10 @@ function paint(app, parts, { size, title, began }) {
   paintChoices(app);
   put(app.parts.title, title);
   parts.draw(pictureOf(app), canvasPen(sharpContext(canvas, size), app.theme), size);
-  canvas.setAttribute("aria-label", title);
-  announce(app, title);
+  app.drawnSize = size;
+  const words = parts.words?.(pictureOf(app)) ?? [];
+  app.parts.words.replaceChildren(...words.map((text) => element("p", { text })));
+  canvas.setAttribute("aria-label", [title, ...words].join(". "));
+  announce(app, [title, ...words.slice(0, 1)].join(". "));
   tellPainted(app, began);
 }

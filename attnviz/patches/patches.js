@@ -1,0 +1,365 @@
+// The picture Patches: the image with its grid, the weights of one token on it, every head small beside it.
+
+import { drawnPicture } from "attnviz";
+import { imagesOf, planesOf } from "./image.js";
+import { layoutOf, patchAt } from "./layout.js";
+import { cells, labelOf, spokenOf, wordsOf } from "./words.js";
+
+const LIT = 0.5; // share of the largest weight from which a patch has an outline
+const VEIL = 0.86; // how dark a patch without weight is
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+const known = new WeakMap(); // what was made of a payload's data
+
+function factsOf({ data }) {
+  if (!known.has(data)) {
+    const map = data.map ? data.map.values : planesOf(data.planes);
+    const specials = data.tokens.map((_, at) => at).filter((at) => !data.places[at]);
+    const tokenOf = new Map(data.places.map((place, at) => [String(place), at]));
+    known.set(data, { map, specials, tokenOf, ...imagesOf(data) });
+  }
+  return known.get(data);
+}
+
+const countOf = ({ data }) => data.tokens.length;
+const chosenOf = (picture) => Math.min(picture.view.at ?? 0, countOf(picture) - 1);
+
+function weightsOf(picture) {
+  const [count, at, { map }] = [countOf(picture), chosenOf(picture), factsOf(picture)];
+  const step = picture.view.towards === "to" ? count : 1;
+  const start = picture.view.towards === "to" ? at : at * count;
+  return Float32Array.from({ length: count }, (_, other) => map[start + other * step]);
+}
+
+function sceneOf(picture, size) {
+  const facts = factsOf(picture);
+  const weights = weightsOf(picture);
+  const peak = Math.max(...weights) || 1;
+  return { ...facts, weights, peak, at: chosenOf(picture), layout: layoutOf(picture.data, size, facts.specials) };
+}
+
+function draw(picture, pen, size) {
+  const scene = sceneOf(picture, size);
+  drawSpecials(picture, pen, scene);
+  drawImage(picture, pen, scene);
+  drawBars(picture, pen, scene);
+  drawHeads(picture, pen, scene);
+}
+
+function drawSpecials({ data, theme, colour }, pen, { layout, specials, weights, peak, at }) {
+  specials.forEach((token, place) => {
+    const [x, y, w, h] = layout.specials[place];
+    const share = weights[token] / peak;
+    pen.box(x, y, w, h, {
+      fill: colour(share),
+      stroke: token === at ? theme.accent : theme.line,
+      width: token === at ? 3 : 1,
+    });
+    pen.box(x + 2, y + 2, w - 4, 15, { fill: theme.paper });
+    pen.text(`${data.tokens[token]} ${weights[token].toFixed(3)}`, x + w / 2, y + 10, { align: "center", size: 11 });
+  });
+}
+
+function drawImage(picture, pen, { layout, image, weights, peak, at, tokenOf }) {
+  const { data, view, theme } = picture;
+  const { x, y, scale, side } = layout.image;
+  const [rows, columns] = data.grid;
+  const [height, width] = side;
+  pen.image(image, x, y, data.size[1] * scale, data.size[0] * scale);
+  pen.hatch(uncovered(data, layout));
+  pen.image(veilOf(picture, { weights, peak, tokenOf }), x, y, columns * width, rows * height);
+  for (let row = 0; row <= rows; row++) pen.line(x, y + row * height, x + columns * width, y + row * height, GRID);
+  for (let column = 0; column <= columns; column++)
+    pen.line(x + column * width, y, x + column * width, y + rows * height, GRID);
+  outline(pen, layout, (row, column) => weights[tokenOf.get(`${row},${column}`)] >= LIT * peak);
+  const box = cells(view.box, data.grid);
+  if (box) {
+    const [top, bottom, left, right] = box;
+    const corner = [x + left * width, y + top * height];
+    const size = [(right - left + 1) * width, (bottom - top + 1) * height];
+    pen.box(...corner, ...size, { stroke: theme.paper, width: 4 });
+    pen.box(...corner, ...size, { stroke: theme.ink, width: 2 });
+  }
+  const chosen = data.places[at];
+  if (chosen) {
+    pen.box(x + chosen[1] * width, y + chosen[0] * height, width, height, { stroke: theme.paper, width: 5 });
+    pen.box(x + chosen[1] * width, y + chosen[0] * height, width, height, { stroke: theme.accent, width: 3 });
+  }
+}
+
+const GRID = { stroke: "rgba(128,128,128,0.45)", width: 0.5 };
+
+// What lies beyond the last whole patch belongs to none.
+function uncovered({ size, grid, patch }, { image: { x, y, scale } }) {
+  const [high, wide] = size.map((length, axis) => (length - grid[axis] * patch[axis]) * scale);
+  const [height, width] = grid.map((count, axis) => count * patch[axis] * scale);
+  return [
+    ...(wide > 0 ? [[x + width, y, wide, height + high]] : []),
+    ...(high > 0 ? [[x, y + height, width, high]] : []),
+  ];
+}
+
+// A pixel for each patch: dark where there is no weight, or in the colour of the weight.
+function veilOf(picture, { weights, peak, tokenOf }) {
+  const { data, view } = picture;
+  const [rows, columns] = data.grid;
+  coloursOf(picture);
+  const veil = new ImageData(columns, rows);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) {
+      const share = weights[tokenOf.get(`${row},${column}`)] / peak;
+      const [r, g, b] = view.look === "colour" ? coloursOf.steps[Math.round(255 * share)] : [0, 0, 0];
+      const alpha = view.look === "colour" ? 0.25 + 0.6 * share : VEIL * (1 - share);
+      veil.data.set([r, g, b, Math.round(255 * alpha)], 4 * (row * columns + column));
+    }
+  return veil;
+}
+
+// Around every group of patches that `isLit`: light inside dark, so that it shows on any image.
+function outline(pen, { image: { x, y, side }, grid }, isLit) {
+  const [height, width] = side;
+  const lit = (row, column) => row >= 0 && column >= 0 && row < grid[0] && column < grid[1] && isLit(row, column);
+  for (const look of [
+    { stroke: "#000", width: 4 },
+    { stroke: "#fff", width: 2 },
+  ])
+    for (let row = 0; row < grid[0]; row++)
+      for (let column = 0; column < grid[1]; column++) {
+        if (!lit(row, column)) continue;
+        const [l, t] = [x + column * width, y + row * height];
+        if (!lit(row - 1, column)) pen.line(l, t, l + width, t, look);
+        if (!lit(row + 1, column)) pen.line(l, t + height, l + width, t + height, look);
+        if (!lit(row, column - 1)) pen.line(l, t, l, t + height, look);
+        if (!lit(row, column + 1)) pen.line(l + width, t, l + width, t + height, look);
+      }
+}
+
+function drawBars({ theme }, pen, { layout, weights, peak, at }) {
+  const { x, y, w, h } = layout.bars;
+  const wide = w / weights.length;
+  weights.forEach((weight, token) => {
+    const high = (weight / peak) * (h - 16);
+    const fill = token === at ? theme.accent : theme.muted;
+    pen.box(x + token * wide, y + h - high, Math.max(0.5, wide - (wide > 4 ? 1 : 0)), high, { fill });
+  });
+  pen.line(x, y + h, x + w, y + h, { stroke: theme.line });
+  pen.text(`largest ${peak.toFixed(4)}`, x + w, y + 6, { align: "right", size: 11, colour: theme.muted });
+}
+
+// Every head from, or to, the token that Python was asked for; each is scaled to its own largest weight.
+function drawHeads(picture, pen, { layout, grey, tokenOf }) {
+  const { data, view, theme } = picture;
+  const isTo = view.towards === "to";
+  const [bytes, peaks] = isTo ? [data.columns, data.column_peaks] : [data.rows, data.row_peaks];
+  const { heads: places, title } = layout;
+  const named = labelOf(data, data.at);
+  pen.text(isTo ? `Who looks at ${named}, every head` : `Where ${named} looks, every head`, ...title, {
+    size: 11.5,
+    weight: 600,
+  });
+  const { image, x: left, y: top, w: wide, h: high } = headsImage(picture, { layout, bytes, grey, tokenOf });
+  pen.image(image, left, top, wide, high);
+  places.forEach(({ x, y, w, h }, number) => {
+    const isOpen = data.mix === "head" && number === view.layer * data.heads + view.head;
+    pen.box(x, y, w, h, { stroke: isOpen ? theme.accent : theme.line, width: isOpen ? 3 : 1 });
+    if (w > 60)
+      pen.text(`${peaks.values[number].toFixed(2)}`, x + w - 3, y + h - 8, {
+        align: "right",
+        size: 10,
+        colour: "#fff",
+      });
+  });
+  for (const { text, at, align } of layout.labels(data.names))
+    pen.text(text, ...at, { align, size: 10.5, colour: theme.muted });
+}
+
+// All small pictures as one image, as sharp as the page: it is kept until the numbers, the colours or the place change.
+function headsImage(picture, { layout, bytes, grey, tokenOf }) {
+  const { data, view, theme } = picture;
+  const { x, y, w, h } = layout.heads[0];
+  const last = layout.heads.at(-1);
+  const size = [last.y + last.h - y, last.x + last.w - x].map(Math.ceil);
+  const key = [view.towards, theme.key, ...size].join();
+  const facts = factsOf(picture);
+  if (facts.heads?.key !== key) {
+    const tokens = gridTokens(data, tokenOf);
+    const pixels = coloursOf(picture);
+    const image = new ImageData(size[1], size[0]);
+    const whole = new Uint32Array(image.data.buffer);
+    layout.heads.forEach((place, number) => {
+      const shares = bytes.values.subarray(number * data.tokens.length, (number + 1) * data.tokens.length);
+      const corner = [Math.round(place.y - y), Math.round(place.x - x)];
+      paintHead(
+        whole,
+        size,
+        { corner, side: [h, w].map(Math.floor), grid: data.grid },
+        { shares, tokens, grey, pixels },
+      );
+    });
+    facts.heads = { key, image };
+  }
+  return { image: facts.heads.image, x, y, w: size[1], h: size[0] };
+}
+
+function paintHead(whole, size, { corner, side, grid }, { shares, tokens, grey, pixels }) {
+  for (let row = 0; row < side[0]; row++) {
+    const first = Math.floor((row * grid[0]) / side[0]) * grid[1];
+    const line = (corner[0] + row) * size[1] + corner[1];
+    for (let column = 0; column < side[1]; column++) {
+      const cell = first + Math.floor((column * grid[1]) / side[1]);
+      whole[line + column] = pixels[shares[tokens[cell]] * 4 + (grey[cell] >> 6)];
+    }
+  }
+}
+
+const gridTokens = ({ grid: [rows, columns] }, tokenOf) =>
+  Uint32Array.from({ length: rows * columns }, (_, cell) =>
+    tokenOf.get(`${Math.floor(cell / columns)},${cell % columns}`),
+  );
+
+// Colours of the 256 steps of a weight, each on four steps of a patch's brightness, as 32-bit pixels.
+function coloursOf({ colour, theme }) {
+  if (coloursOf.key !== theme.key) {
+    const steps = Array.from({ length: 256 }, (_, step) =>
+      colour(step / 255)
+        .match(/\d+/g)
+        .map(Number),
+    );
+    coloursOf.pixels = Uint32Array.from({ length: 1024 }, (_, at) => {
+      const share = (at >> 2) / 255;
+      const [r, g, b] = steps[at >> 2].map((part) => 0.75 * part + 0.25 * (64 * (at & 3) + 32) * share);
+      return (255 << 24) | (b << 16) | (g << 8) | r;
+    });
+    coloursOf.steps = steps;
+    coloursOf.key = theme.key;
+  }
+  return coloursOf.pixels;
+}
+
+function targetAt(picture, place, size) {
+  const { layout, specials, tokenOf } = sceneOf(picture, size);
+  const inside = ([x, y, w, h]) => place[0] >= x && place[0] < x + w && place[1] >= y && place[1] < y + h;
+  const special = layout.specials.findIndex(inside);
+  if (special >= 0) return { token: specials[special] };
+  const patch = patchAt(layout, place);
+  if (patch) return { token: tokenOf.get(patch.join()), patch };
+  const { x, y, w, h } = layout.bars;
+  if (inside([x, y, w, h])) return { token: Math.floor(((place[0] - x) / w) * countOf(picture)) };
+  const head = layout.heads.findIndex((one) => inside([one.x, one.y, one.w, one.h]));
+  return head >= 0 ? { head: [Math.floor(head / picture.data.heads), head % picture.data.heads], number: head } : null;
+}
+
+function point(picture, place, size) {
+  const target = targetAt(picture, place, size);
+  if (!target) return null;
+  const { data, view } = picture;
+  if (target.head) {
+    const peaks = view.towards === "to" ? data.column_peaks : data.row_peaks;
+    return `${data.names[target.head[0]]} H${target.head[1]}, largest weight ${peaks.values[target.number].toFixed(4)}`;
+  }
+  return `${spokenOf(data, target.token)}: ${weightsOf(picture)[target.token].toPrecision(5)}`;
+}
+
+function click(picture, place, size) {
+  const target = targetAt(picture, place, size);
+  if (!target) return null;
+  if (target.head) return { layer: target.head[0], head: target.head[1], mix: "head" };
+  return { at: target.token };
+}
+
+function drag(picture, from, to, size) {
+  const { layout } = sceneOf(picture, size);
+  const [one, other] = [patchAt(layout, from), patchAt(layout, to, true)];
+  return one && other ? { box: rectangle(one, other) } : null;
+}
+
+const rectangle = (one, other) =>
+  [0, 1].flatMap((axis) => [Math.min(one[axis], other[axis]), Math.max(one[axis], other[axis])]).join(".");
+
+// Arrows move over the grid, and above its first row over the special tokens; with Shift they stretch a rectangle.
+function pressed(picture, name, { shiftKey } = {}) {
+  const { data, view } = picture;
+  if (name === "Escape") return view.box ? { box: "" } : null;
+  if (name === "t") return { towards: view.towards === "to" ? "from" : "to" };
+  if (name === "[" || name === "]") return nextHead(picture, name === "]" ? 1 : -1);
+  if (!(name in STEPS)) return null;
+  const place = data.places[chosenOf(picture)];
+  return shiftKey ? stretch(picture, STEPS[name]) : move(picture, place, STEPS[name]);
+}
+
+function nextHead({ data, view }, by) {
+  const count = data.layers * data.heads;
+  const next = (view.layer * data.heads + view.head + by + count) % count;
+  return { layer: Math.floor(next / data.heads), head: next % data.heads, mix: "head" };
+}
+
+function move(picture, place, [down, right]) {
+  const { specials, tokenOf } = factsOf(picture);
+  const [rows, columns] = picture.data.grid;
+  const at = chosenOf(picture);
+  if (!place) {
+    if (down > 0) return { at: tokenOf.get("0,0") };
+    const next = specials[specials.indexOf(at) + right];
+    return next === undefined ? {} : { at: next };
+  }
+  const [row, column] = [place[0] + down, place[1] + right];
+  if (row < 0) return specials.length ? { at: specials[0] } : {};
+  if (row >= rows || column < 0 || column >= columns) return {};
+  return { at: tokenOf.get(`${row},${column}`) };
+}
+
+function stretch(picture, [down, right]) {
+  const { data, view } = picture;
+  const place = data.places[chosenOf(picture)] ?? [0, 0];
+  const [top, bottom, left, end] = cells(view.box, data.grid) ?? [place[0], place[0], place[1], place[1]];
+  const within = (value, count) => Math.max(0, Math.min(count - 1, value));
+  const next = [Math.max(top, within(bottom + down, data.grid[0])), Math.max(left, within(end + right, data.grid[1]))];
+  return { box: [top, next[0], left, next[1]].join(".") };
+}
+
+function titleOf({ data, view }) {
+  const site = { head: `${data.names[view.layer]} H${view.head}`, mean: `${data.names[view.layer]}, mean of heads` };
+  const shown = site[view.mix] ?? `Rollout up to ${data.names[view.layer]}`;
+  return `${shown}, ${view.towards === "to" ? "to" : "from"} ${labelOf(data, Math.min(view.at ?? 0, data.tokens.length - 1))}`;
+}
+
+function tableOf(picture) {
+  const { data } = picture;
+  const { map } = factsOf(picture);
+  const [count, at] = [countOf(picture), chosenOf(picture)];
+  const name = data.tokens[at];
+  return [
+    ["token", "row", "column", `from ${name}`, `to ${name}`],
+    ...data.tokens.map((text, token) => [
+      text,
+      ...(data.places[token] ?? ["", ""]),
+      map[at * count + token],
+      map[token * count + at],
+    ]),
+  ];
+}
+
+function arrays(picture) {
+  const { data, view } = picture;
+  const { map, colours } = factsOf(picture);
+  const count = countOf(picture);
+  return {
+    attn: { values: map, shape: [count, count] },
+    weights: { values: weightsOf(picture), shape: [count] },
+    places: { values: Float32Array.from(data.places.flatMap((place) => place ?? [-1, -1])), shape: [count, 2] },
+    layer_head_token: { values: Float32Array.from([view.layer, view.head, chosenOf(picture)]), shape: [3] },
+    image: { values: colours, shape: [...data.size, 3] },
+  };
+}
+
+export default drawnPicture({
+  size: ({ data }, room) => layoutOf(data, room, []).size,
+  draw,
+  title: titleOf,
+  words: (picture) => wordsOf(picture, weightsOf(picture), factsOf(picture)),
+  rows: tableOf,
+  point,
+  click,
+  drag,
+  key: pressed,
+  arrays: ["NPZ of the map", arrays],
+});
