@@ -48,6 +48,13 @@ _ICONS = {  # of Material Symbols, which Streamlit brings; the welcome is reache
 PATHS = {page: f"pages/{page.lower()}.py" if icon else "dashboard.py" for page, icon in _ICONS.items()}
 streamlit_internals.install()
 ICON = (ASSETS / "icon.svg").read_text(encoding="utf-8")
+# Pages without a picture of an image, and what there is instead.
+_OF_TEXTS = {
+    "Decoding": "It writes no text that could be followed.",
+    "Causes": "In Python, model.trace(image, interventions=[attnviz.ablate(…)]) runs it without a head.",
+    "Anatomy": "Heads has its maps, and Neuron has the numbers of one weight.",
+    "Implementations": "Heads has its maps, and Neuron has the numbers of one weight.",
+}
 _WITHOUT_ASKING = ("Welcome", "Lessons", "Class")  # pages that a step's link cannot lead to
 FRAME_STYLES = ("frame.css", "chat.css", "screen.css", "present.css", "contrast.css")
 
@@ -66,6 +73,8 @@ def begin_page(title: str, *, as_it_is: str = "") -> Request:
     else:
         request = interventions.apply_to(request)
     chat_bar.render_ahead(request.entry, request.messages)
+    if request.image and title in _OF_TEXTS:
+        page.refusal = f"{title} shows texts, and {request.entry.title} reads images. {_OF_TEXTS[title]}"
     _prepare(page)
     return request
 

@@ -18,7 +18,7 @@ class Request:
     If `tgt` is empty, the model writes the target; for an encoder `tgt` is the second sentence of a pair, if any. `new`
     is the number of tokens to write after a prompt. `do` has the interventions in the notation of
     `tracing.causes.notation`. With `messages` the model reads this conversation instead of `src`, and writes `new`
-    tokens of its reply.
+    tokens of its reply. `image` names the image that a model without text reads.
     """
 
     entry: Entry
@@ -28,6 +28,7 @@ class Request:
     new: int = 0
     do: str = ""
     messages: tuple[Turn, ...] = ()
+    image: str = ""
 
     @property
     def text(self) -> str:
@@ -56,6 +57,8 @@ class Request:
 
     def to_params(self) -> dict[str, str]:
         """Return the texts of this request for a link, by name."""
+        if self.image:
+            return {"model": self.entry.name, "image": self.image} | ({"do": self.do} if self.do else {})
         asked = {"chat": write_chat(self.messages)} if self.messages else {"src": self.src}
         texts = {"model": self.entry.name, **asked, "to": self.to, "tgt": self.tgt}
         return texts | ({"new": str(self.new)} if self.new else {}) | ({"do": self.do} if self.do else {})

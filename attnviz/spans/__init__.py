@@ -17,5 +17,6 @@ def _needs_runs(texts: Mapping[str, str]) -> bool:
 PICTURE = Picture(
     name="spans", title="Spans", position=80, state="attnviz.spans.spans:SpansState",
     subject_of="attnviz.spans.spans:spans_picture_of", widget="span_shares", rules="attnviz.spans.spans:SpansRules",
-    inputs=("text",), needs_whole_trace=_needs_runs, needs_decoder=True, python_only=("spans", "answer", "shares", "hidden"),
+    inputs=("text",), needs_whole_trace=_needs_runs, needs_decoder=True,
+    python_only=("spans", "answer", "shares", "hidden"),
 )  # fmt: skip

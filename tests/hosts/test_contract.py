@@ -17,6 +17,7 @@ from tests.kit.bare_page import BarePage
 pytestmark = [*NEEDS_A_BROWSER, pytest.mark.parametrize("name", PICTURES)]
 # What is focused, and the key that chooses something there.
 CHOICES = {
+    "patches": (".drawing", "t"),
     "heads": (".avz", "ArrowRight"),
     "links": (".squares button", "Enter"),
     "whole_model": (".head-cell", "Enter"),
@@ -42,7 +43,12 @@ POINTED = dict.fromkeys(("flow", "spans", "alignment", "mask_lab", "patching", "
     "learning": ".heads button",
 }
 # What is chosen on what shows numbers: it stays, and does nothing.
-READ_ALL_THE_SAME = {"whole_model": {"open"}, "one_row": {"open"}, "alignment": {"way"}}
+READ_ALL_THE_SAME = {
+    "patches": {"kind", "layer", "head"},
+    "whole_model": {"open"},
+    "one_row": {"open"},
+    "alignment": {"way"},
+}
 # What opens something over the picture, lowest first, and a control in that.
 OPENERS = {
     "button[data-term=Table]:not(.menu-list *)": ".numbers button[aria-label=Close]",

@@ -16,7 +16,20 @@ from attnviz.app import streamlit_internals
 from attnviz.kit.fields import Problem
 
 OF_WINDOW = ("panel", "beside")  # what a window is to another one: stays, whatever address is opened in it
-BAR = ("model", "src", "chat", "to", "tgt", "new", "do", "lesson", "lesson_step", "class", *OF_WINDOW)  # on every page
+BAR = (
+    "model",
+    "src",
+    "image",
+    "chat",
+    "to",
+    "tgt",
+    "new",
+    "do",
+    "lesson",
+    "lesson_step",
+    "class",
+    *OF_WINDOW,
+)  # on every page
 SITE = ("kind", "layer", "head")
 # The head in focus goes along to the pages that show one.
 FOCUS: dict[str, tuple[str, ...]] = {

@@ -117,6 +117,10 @@ def run(
 def _run(
     loaded: "Model", src: str, to: str, tgt: str, new: int, messages: Sequence[Turn], how: dict[str, Any]
 ) -> "Trace":
+    if loaded.inputs.is_image:
+        from attnviz.app.frame.image_field import read_named_image
+
+        return loaded.trace(read_named_image(src), hidden=how.get("hidden", True), interventions=how["interventions"])
     if messages:
         chat.require(loaded)
         said = [turn.as_message for turn in messages]
@@ -238,7 +242,7 @@ def attention(request: Request) -> "Trace":
 
 def _cache_key(request: Request) -> _Asked:
     weights = model(request.entry.name).model_id
-    texts = request.src, request.to, request.tgt, request.new, request.do, request.messages
+    texts = request.image or request.src, request.to, request.tgt, request.new, request.do, request.messages
     day = date.today().isoformat() if request.messages else ""  # a chat template may write the date
     return request.entry.name, weights, *texts, day, True
 

@@ -71,6 +71,8 @@ def _waiting_request() -> "Request":
     entry = known.get(name) or next(iter(known.values()))
     to = persistent.text("to") or next(iter(entry.languages), "")
     src = persistent.text("src", default_source())
+    if persistent.text("image") and name and traces.inputs(entry).is_image:
+        return Request(entry, "", image=persistent.text("image"))
     return Request(entry, src, to, persistent.text("tgt"), messages=chat_bar.waiting_turns(entry))
 
 

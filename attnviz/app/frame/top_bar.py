@@ -15,12 +15,14 @@ from attnviz.app import model_picker
 from attnviz.app.address import persistent, widgets
 from attnviz.app.cache import traces
 from attnviz.app.frame import chat_bar, chat_editor
+from attnviz.app.frame.image_field import image_field
 from attnviz.app.frame.page import current_page
 from attnviz.app.frame.sentence_field import Field, default_source, drop_written_target, examples, sentence
 from attnviz.app.markdown import literal
 from attnviz.app.request import Request
 from attnviz.kit.fields import read, whole_number
 from attnviz.models.catalogue import Entry
+from attnviz.models.example_images import TITLES
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
 from attnviz.text.languages import language_name, named_code
@@ -67,7 +69,8 @@ def top_bar() -> Request:
         request = _inputs(entry)
     run.button("Run", key="run", width="stretch")
     with menu:
-        st.menu_button("Examples", examples(), key="example", on_click=_use_example, width="stretch")
+        shown = tuple(TITLES.values()) if request.image else examples()
+        st.menu_button("Examples", shown, key="example", on_click=_use_example, width="stretch")
         persistent.catch_up("example", _use_example)
     with link:
         _link_slots()
@@ -201,11 +204,16 @@ def _count(value: int, *, is_answered: bool) -> int:
     return widgets.show("new-shown", value, {"value": value}, draw, take)
 
 
+def _image(entry: Entry) -> Request:
+    return Request(entry, "", image=image_field())
+
+
 _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
     Inputs.TRANSLATION: _source_and_target,
     Inputs.SOURCE_AND_TARGET: _source_text_and_target,
     Inputs.PAIR: _two_texts(_PAIR),
     Inputs.PROMPT: _prompt_or_chat,
+    Inputs.IMAGE: _image,
 }
 
 
@@ -226,7 +234,9 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 def _use_example() -> None:
     example = st.session_state["example"]
-    if not chat_bar.use_example(example):
+    if name := next((name for name, title in TITLES.items() if title == example), ""):
+        persistent.write({"image": name})
+    elif not chat_bar.use_example(example):
         persistent.write({"src": example, "tgt": None})
 
 
@@ -255,7 +265,8 @@ def _cached_facts(weights: str, name: str, _model, _drawn) -> str:
     from attnviz.models.facts import sections
 
     to = _model.languages[0] if _model.languages else ""
-    return _drawn(sections(_model, traces.run(_model, _WORDS, to=to)))
+    words = next(iter(TITLES)) if _model.inputs.is_image else _WORDS
+    return _drawn(sections(_model, traces.run(_model, words, to=to)))
 
 
 def facts_html(sections: "Iterable[Section]") -> str:

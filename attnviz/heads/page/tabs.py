@@ -25,16 +25,20 @@ def titles() -> Mapping[str, str]:
 def bar(entry: Entry) -> Mapping[str, str]:
     """Draw the row of tabs; return the address parameters of the page.
 
-    A picture that needs a decoder is offered if the model has one, or if a link asks for the tab. The row is drawn
+    A picture that needs a decoder is offered if the model has one, and a picture of texts or of images if the model
+    reads them; any is offered if a link asks for the tab. A model of images opens with Patches. The row is drawn
     before the model runs, so that the browser shows it meanwhile.
     """
     texts = persistent.texts()
     shown = open_tab(texts)
-    is_pair = traces.inputs(entry).is_pair
+    inputs = traces.inputs(entry)
+    reads, has_decoder = "image" if inputs.is_image else "text", not (inputs.is_pair or inputs.is_image)
+    if inputs.is_image and not texts["tab"]:
+        texts["tab"] = shown = "patches"
     offered = {
         tab: literal(picture.title)
         for tab, picture in registry.tabs(_PAGE).items()
-        if tab == shown or not (picture.needs_decoder and is_pair)
+        if tab == shown or (reads in picture.inputs and (has_decoder or not picture.needs_decoder))
     }
     segments("tab", "View", offered, shown, hide_label=True)
     st.html(f"<div class='views'>{term('Views')}</div>", width="content")

@@ -7,6 +7,7 @@ from typing import Any
 from torch import nn
 
 from attnviz.models.chat import takes_chat
+from attnviz.models.huggingface.images.image_model import ImageModel
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network.network import embedding_of
 from attnviz.models.huggingface.replay import ReplayedModel
@@ -19,7 +20,7 @@ _UNLIMITED = 10**9
 _ENDS = {"bos": "begins", "eos": "ends", "cls": "begins", "sep": "separates", "pad": "padding", "mask": "mask"}
 
 
-def checkpoint_facts(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[str, str]]:
+def checkpoint_facts(model: HuggingFaceModel | ReplayedModel | ImageModel) -> dict[str, dict[str, str]]:
     """Return facts about the model, its attention and its text."""
     network = model.torch_module
     kind = type(network).__name__
@@ -27,7 +28,7 @@ def checkpoint_facts(model: HuggingFaceModel | ReplayedModel) -> dict[str, dict[
     return {
         "model": {"architecture": f"{_FAMILIES[model.family]}, {kind}", "writes": writes} | _source(model.folder),
         "attention": positions_of(network, model) | _window(network.config.get_text_config()),
-        "text": _text(model),
+        "text": _image(model) if isinstance(model, ImageModel) else _text(model),
     }
 
 
@@ -39,7 +40,7 @@ def _source(folder: Path | None) -> dict[str, str]:
     return {"from": f"huggingface.co/{inside[1].replace('--', '/')}, revision {folder.name[:12]}"}
 
 
-def positions_of(network: nn.Module, model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:
+def positions_of(network: nn.Module, model: HuggingFaceModel | ReplayedModel | ImageModel) -> dict[str, str]:
     """Describe how the model encodes positions, and how many positions it has."""
     names = {name.rpartition(".")[2]: module for name, module in network.named_modules()}
     kinds = {type(module).__name__ for module in names.values()}
@@ -56,7 +57,8 @@ def positions_of(network: nn.Module, model: HuggingFaceModel | ReplayedModel) ->
     ways += [f"a learned table of {rows:,}" for rows in sorted(tables)]
     if any("relative_attention_bias" in name for name in names):
         ways.append("a learned bias by distance")
-    places = {"room for": f"{model.text.max_tokens:,} tokens"} if model.text.max_tokens < _UNLIMITED else {}
+    most = _UNLIMITED if isinstance(model, ImageModel) else model.text.max_tokens
+    places = {"room for": f"{most:,} tokens"} if most < _UNLIMITED else {}
     return ({"positions": ", ".join(ways)} if ways else {}) | places
 
 
@@ -82,6 +84,13 @@ def _window(config: Any) -> dict[str, str]:
 def _join_layers(layers: list[int]) -> str:
     few = ", ".join(map(str, layers[:8]))
     return few if len(layers) <= 8 else f"{few} … ({len(layers)} in all)"
+
+
+def _image(model: ImageModel) -> dict[str, str]:
+    """Describe how the model reads an image."""
+    special = ", ".join((*model.order.before, *model.order.after)) or "none"
+    patch = "{} × {} pixels".format(*model.order.patch)
+    return {"image processor": model.reader.name, "patches of": patch, "special tokens": special}
 
 
 def _text(model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:

@@ -79,8 +79,9 @@ class ImageModel(NetworkModel, WithoutChat):
         return ImageRules()
 
     def trace(
-        self, image: Any, *, hidden: bool = True, interventions: Sequence[Intervention] = (), **more: Any
-    ) -> Trace:
+        self, image: Any, pair: Any = None, *, hidden: bool = True, interventions: Sequence[Intervention] = (),
+        **more: Any,
+    ) -> Trace:  # fmt: skip
         """Run the model on an image and record every site.
 
         `image` is a path, a Pillow image, or an array `(height, width, 3)`. The trace's tokens are the patches, each
@@ -89,7 +90,7 @@ class ImageModel(NetworkModel, WithoutChat):
         `hidden=False` leaves out the inputs of sites and the outputs of layers. Raises ImageError for an image that
         cannot be read, and ValueError for an intervention that is not possible.
         """
-        if asked := [name for name, value in more.items() if value not in (None, "", (), [])]:
+        if asked := [name for name, value in {"pair": pair, **more}.items() if value not in (None, "", (), [])]:
             raise ValueError(f"{self.name} takes an image alone, without {', '.join(asked)}.")
         try:
             prepared = self.reader.read(image)

@@ -1,0 +1,93 @@
+"""The top bar's input for a model that reads images: one of our examples, or an image of the visitor's.
+
+A visitor's image stays in the server's memory for the visit. An address names it by its digest, which no other visitor
+can open.
+"""
+
+import hashlib
+from collections import OrderedDict
+from threading import Lock
+from typing import Any
+
+import streamlit as st
+
+from attnviz.app.address import persistent, widgets
+from attnviz.app.frame.page import current_page
+from attnviz.models.example_images import TITLES
+
+NAME = "image"  # of the text in an address
+_OWN = "own:"  # before the digest of a visitor's image
+_MEGABYTES = 10  # of one file
+_MOST_BYTES = 64_000_000  # of all visitors' files
+_KINDS = ("png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff")
+_SESSION = "own-images"  # digest -> name of this visitor's files
+_files: "OrderedDict[str, bytes]" = OrderedDict()
+_lock = Lock()
+
+
+def image_field() -> str:
+    """Draw the list of images and the upload, and return the name of the chosen image."""
+    left, right = st.columns([60, 24], vertical_alignment="bottom", gap="small")
+    with right, st.popover("Your own image", icon=":material/add_photo_alternate:", width="stretch"):
+        _take_upload()
+    titles = {**TITLES, **{_OWN + digest: name for digest, name in _own().items() if _held(digest)}}
+    linked = persistent.text(NAME)
+    if linked and linked not in titles:
+        current_page().add(
+            "The link shows an uploaded image, which only its visitor has for the visit. An example is shown instead."
+            if linked.startswith(_OWN)
+            else f"There is no example image “{linked[:40]}”: an example is shown instead."
+        )
+    chosen = linked if linked in titles else next(iter(titles))
+    with left:
+        widgets.select(NAME, "Image", list(titles), chosen, titles.__getitem__)
+    return chosen
+
+
+def read_named_image(name: str) -> Any:
+    """Return an example's pixels or the content of an uploaded file. Raises ValueError for a name that there is not."""
+    from attnviz.models.example_images import draw_example
+
+    if not name.startswith(_OWN):
+        return draw_example(name)
+    with _lock:
+        content = _files.get(name.removeprefix(_OWN))
+    if content is None:
+        raise ValueError("The uploaded image is not in memory any more: upload it again.")
+    return content
+
+
+def _own() -> dict[str, str]:
+    return st.session_state.setdefault(_SESSION, {})
+
+
+def _held(digest: str) -> bool:
+    with _lock:
+        return digest in _files
+
+
+def _take_upload() -> None:
+    """Draw the upload; keep a readable file, and choose it when it has just come."""
+    file = st.file_uploader(
+        "An image from a file", type=list(_KINDS), max_upload_size=_MEGABYTES, key="own-image",
+        help="Drop a file here or choose one. It stays in memory for your visit only. Links do not contain it.",
+    )  # fmt: skip
+    if file is None:
+        return
+    content = file.getvalue()
+    digest = hashlib.blake2b(content, digest_size=12).hexdigest()
+    if digest in _own() and _held(digest):
+        return
+    from attnviz.guards.images import ImageError, read_image
+
+    try:
+        read_image(content)
+    except ImageError as why:
+        st.error(str(why), icon=":material/error:")
+        return
+    with _lock:
+        _files[digest] = content
+        while sum(map(len, _files.values())) > _MOST_BYTES and len(_files) > 1:
+            _files.popitem(last=False)
+    _own()[digest] = file.name[:60]
+    persistent.write({NAME: _OWN + digest})
