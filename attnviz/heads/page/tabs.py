@@ -29,12 +29,12 @@ def bar(entry: Entry) -> Mapping[str, str]:
     reads them; any is offered if a link asks for the tab. A model of images opens with Patches. The row is drawn
     before the model runs, so that the browser shows it meanwhile.
     """
+    inputs = traces.inputs(entry)
+    if inputs.is_image and not persistent.text("tab"):
+        persistent.write({"tab": "patches"})
     texts = persistent.texts()
     shown = open_tab(texts)
-    inputs = traces.inputs(entry)
     reads, has_decoder = "image" if inputs.is_image else "text", not (inputs.is_pair or inputs.is_image)
-    if inputs.is_image and not texts["tab"]:
-        texts["tab"] = shown = "patches"
     offered = {
         tab: literal(picture.title)
         for tab, picture in registry.tabs(_PAGE).items()

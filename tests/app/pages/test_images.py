@@ -56,3 +56,11 @@ def test_an_image_that_is_not_there_is_said_and_replaced(open_page, seeing: str)
 def test_a_text_model_has_no_tab_of_patches(open_page) -> None:
     app = open_page("heads")
     assert "Patches" not in next(group for group in app.button_group if group.label == "View").options
+
+
+def test_from_patches_another_tab_can_be_chosen(open_page, seeing: str) -> None:
+    app = open_page("heads", model=seeing)
+    group = next(group for group in app.button_group if group.label == "View")
+    app = group.set_value("heads").run()
+    assert not app.exception
+    assert next(group for group in app.button_group if group.label == "View").value == "heads"
