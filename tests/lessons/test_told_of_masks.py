@@ -160,12 +160,10 @@ def test_what_the_masks_page_says_of_fills_and_wait_k() -> None:
     torch.testing.assert_close(renormalised, fill(trace, "-inf"))
     assert not renormalised[ROW + 1 :].any()
     assert fill(trace, "zero after, renormalised", blind=True).isnan().all()
-    assert "This gives what −∞ gives, except for rounding; a row without keys becomes NaN" in definition(
-        "0 after, renormalised"
-    )
-    assert "so does 0 after it, once each row is divided by its sum" in definition("Fill")
+    assert "the result is the same as with −∞. A row without keys becomes NaN" in definition("0 after, renormalised")
+    assert "A 0 after the softmax gives the same weights if each row is then divided by its sum" in definition("Fill")
     for name in ("finfo.min", "-1e9"):
         even = fill(trace, name, blind=True)
         torch.testing.assert_close(even, torch.full_like(even, 1 / len(even)))
     assert torch.equal(MaskSpec({"wait-k": (1,)}).build(7, 7), MaskSpec({"causal": ()}).build(7, 7))
-    assert "With k = 1 it is the causal mask" in definition("wait-k")
+    assert "With k = 1 this is the causal mask" in definition("wait-k")

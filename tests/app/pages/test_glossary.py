@@ -80,7 +80,7 @@ def test_a_broken_file_is_refused_in_one_sentence_that_names_file_and_heading(te
 
 
 def test_a_text_that_asks_for_an_unknown_number_is_refused() -> None:
-    assert "7 places later" in text_of(
+    assert "7 positions later" in text_of(
         "claims.md", "A rotated product depends on the distance, not on the positions", by=7, queries=1.0, scores="0"
     )
     with pytest.raises(ValueError, match=r"cannot fill in 'most'; the text may use \{heads\}"):
