@@ -68,7 +68,16 @@ _HOME = {
     "show": "attnviz.hosts.notebook.show",
     "span_shares": "attnviz.spans.numbers.shares",
 }
-HOMES.update({name: _HOME[name] for name in ("page", "picture")}, trace_metrics="attnviz.analysis.metric_table")
+HOMES.update({name: _HOME[name] for name in ("page", "picture")})
+HOMES.update(
+    trace_metrics="attnviz.analysis.metric_table",
+    openable_recording="attnviz.learning.page.runs",
+    reply_to="attnviz.decoding.reply.page.held",
+    recording_beside="attnviz.lessons.library",
+    draw_asking_form="attnviz.classroom.page.asking",
+    start_class="attnviz.classroom.page.starting",
+    language_of_class="attnviz.classroom.page.room",
+)
 
 
 def __getattr__(name: str) -> Any:

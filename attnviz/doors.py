@@ -1,4 +1,4 @@
-"""Methods such as `trace.metrics()`, which users expect on a low-level object but which a higher layer implements.
+"""Functions of higher layers that a lower layer calls by name, such as the one behind `trace.metrics()`.
 
 A lower layer must not import a file above it. It calls `door(name)` instead, which imports the function when it is
 called. `attnviz/__init__.py` lists where each function is.

@@ -14,7 +14,8 @@ open_tab = state.bar()
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.app import captions
-from attnviz.causes.page import attribute, needle, patch, sentences, sides, state, switch_off
+from attnviz.causes.page import attribute, patch, sentences, sides, state, switch_off
+from attnviz.spans.page import needle
 
 TABS = {
     "switch-off": switch_off.draw,

@@ -46,32 +46,6 @@ BELOW["pages"] = {*BELOW, ""}
 # What lies where, which optional libraries there are, and how a lower file asks for a higher one: any file may ask.
 FOR_ALL = {"attnviz/places.py", "attnviz/extras.py", "attnviz/doors.py"}
 
-# Imports that break the rule today. The list may only shrink: a line goes when its import goes.
-EXCEPTIONS = {
-    # The frame still knows how a trained toy is found, the type of Heads' state, the reply in progress, a class's form.
-    ("attnviz/app/cache/toys.py", "attnviz/learning/page/runs.py"),
-    ("attnviz/app/extensions.py", "attnviz/heads/heads_state.py"),
-    ("attnviz/app/frame/chat_editor.py", "attnviz/decoding/reply/page/held.py"),
-    ("attnviz/app/layout.py", "attnviz/classroom/page/asking.py"),
-    # Spans draws what heads write, and has its needle test on Causes.
-    ("attnviz/spans/spans.py", "attnviz/heads/cells.py"),
-    ("attnviz/causes/page/needle.py", "attnviz/spans/numbers/needle.py"),
-    # A recording's page names the lessons that ask about it.
-    ("attnviz/learning/page/recording_page.py", "attnviz/lessons/library.py"),
-    # The page of lessons starts a class, and words a class's refusals.
-    ("attnviz/lessons/page/editor.py", "attnviz/classroom/page/starting.py"),
-    ("attnviz/lessons/page/page.py", "attnviz/classroom/page/invitation.py"),
-    ("attnviz/lessons/page/page.py", "attnviz/classroom/page/starting.py"),
-    ("attnviz/lessons/page/panel.py", "attnviz/classroom/page/starting.py"),
-    ("attnviz/lessons/page/wording.py", "attnviz/classroom/errors.py"),
-    ("attnviz/lessons/page/wording.py", "attnviz/classroom/page/room.py"),
-    ("attnviz/lessons/page/wording.py", "attnviz/classroom/page/seat.py"),
-}
-SCRIPT_EXCEPTIONS = {
-    # The button that copies a link also adds the picture to the draft of a lesson.
-    ("attnviz/app/widgets/copy_link/copy_link.js", "attnviz/lessons/draft_keeper/js/kept.js"),
-}
-
 # Where a library may be imported: beginnings of paths from the root, or a folder anywhere in the path.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "streamlit": ("pages/", "dashboard.py", "attnviz/app/", "attnviz/server/", "/page/"),
@@ -146,8 +120,7 @@ def forbidden(uses: Mapping[str, Iterable[str]]) -> set[tuple[str, str]]:
 
 def test_each_room_imports_only_rooms_below_it() -> None:
     found = forbidden({file: used_files(file) for file in FILES})
-    assert found - EXCEPTIONS == set(), "BELOW has the rooms that each room may import"
-    assert EXCEPTIONS - found == set(), "these imports are gone: take them out of the list"
+    assert found == set(), "BELOW has the rooms that each room may import"
 
 
 def test_a_feature_that_imports_another_is_found() -> None:
@@ -171,7 +144,7 @@ def test_a_script_imports_its_own_folder_and_the_kit() -> None:
             allowed = {room(pair[0]), "kit"} | ({"app"} if room(pair[0]) in ("classroom", "lessons") else set())
             if room(pair[1]) not in allowed:
                 found.add(pair)
-    assert found == SCRIPT_EXCEPTIONS
+    assert found == set()
 
 
 def circle(uses: Mapping[str, set[str]]) -> list[str]:

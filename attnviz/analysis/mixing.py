@@ -9,21 +9,27 @@ A head writes α f(x) of a key: its value through `W_o`, scaled by the weight (K
 large that is, `shares_of_heads` what share of the sublayer's output it is, by ALTI's measure.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.attribution import explained_weights
-from attnviz.analysis.output_maps import OutputMap
-from attnviz.analysis.residual import ResidualMaps
+from attnviz.analysis.output_maps import OutputMap, output_maps
+from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind, Site, Stack
 
+WEIGHT, NORM, SHARE = "weight", "norm", "share"  # measures of a map's cells
+_FEW = 3  # positions; with fewer, the final norm cannot be identified
 _MORE = 1e-3  # allowed excess of a row sum over 1 by rounding, also in half precision
+WriterMaps = Mapping[Site, OutputMap] | ResidualMaps
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,3 +220,27 @@ def shares_of_heads(
 def _key_outputs(own: OutputMap, trace: Trace, site: Site, item: int) -> Float[Tensor, "heads k_len d_model"]:
     """Compute f(x): what each head would write from each key at a weight of 1, in float64."""
     return trace.call(site.kind, site.layer).value[item].cpu().double() @ own.weight.double()
+
+
+def known_maps(
+    measure: str, model: Model, trace: Trace, cached: Callable[[str, tuple[Any, ...], Callable[[], Any]], Any]
+) -> WriterMaps | NotPlain:
+    """Find the linear maps that a measure needs, once per model, or the reason why they are unknown."""
+    length = min(len(sentence.queries(trace.kinds[-1])) for sentence in trace.sentences)
+    about = model.model_id, measure, "" if length > _FEW else repr(trace.sentences)
+    return cached("W_o", about, lambda: _required_maps(measure, model, trace))
+
+
+def _required_maps(measure: str, model: Model, trace: Trace) -> WriterMaps | NotPlain:
+    """Find the linear maps that a measure needs: `W_o` of every site; for shares also those of the residual stream."""
+    if measure == SHARE:
+        found = residual_maps(model, trace)
+        if isinstance(found, NotPlain):
+            return found
+        if "cross" in model.kinds and not found.encoder_adds_up:
+            return NotPlain("its encoder's layers normalise what passes through them")
+        # Drop the vocabulary map, which takes most memory.
+        return replace(found, weight=found.weight[:0], bias=found.bias[:0])
+    outputs = output_maps(model, trace)
+    lacking = next((found for found in outputs.values() if isinstance(found, NotPlain)), None)
+    return lacking or outputs  # type: ignore[return-value]  # none of them is NotPlain

@@ -5,13 +5,12 @@ An extension is a module that is imported once the address has one of its texts.
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attnviz.app.address import persistent
 from attnviz.app.frame.page import Page
 
 if TYPE_CHECKING:
-    from attnviz.heads.heads_state import HeadsState
     from attnviz.kit.covering import Covering
 
 # Modules, and the texts of the address that want them.
@@ -41,8 +40,11 @@ class Asking(Protocol):
     """
 
     @staticmethod
-    def covering(view: "HeadsState") -> "Covering":
-        """Return what the open question covers on the Heads picture, what is to be marked there, and the marks."""
+    def covering(view: Any) -> "Covering":
+        """Return what the open question covers on the Heads picture, what is to be marked there, and the marks.
+
+        `view` is the state of the picture.
+        """
         ...
 
     @staticmethod

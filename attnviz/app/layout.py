@@ -25,6 +25,7 @@ from attnviz.app.mount import copy_link
 from attnviz.app.reports import TEXT, reported_value
 from attnviz.app.request import Request
 from attnviz.app.styles import style
+from attnviz.doors import door
 from attnviz.kit.fields import PageState, read
 from attnviz.kit.views.terms import term
 from attnviz.places import ASSETS
@@ -358,9 +359,8 @@ def _ask_the_room(page: Page, query: str) -> None:
     with st.sidebar:
         pressed = st.button("Ask the room", key="ask-the-room", icon=":material/record_voice_over:", width="stretch")
     if pressed:
-        from attnviz.classroom.page.asking import draw_form
-
-        st.dialog("Ask the room", width="medium", icon=":material/record_voice_over:")(draw_form)(page.title, query)
+        form = door("draw_asking_form")
+        st.dialog("Ask the room", width="medium", icon=":material/record_voice_over:")(form)(page.title, query)
 
 
 def title_of(path: str) -> str:

@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from attnviz.analysis.mixing import norms, shares_of_heads
-from attnviz.analysis.output_maps import OutputMap, output_maps
+from attnviz.analysis.mixing import WEIGHT, WriterMaps, known_maps, norms, shares_of_heads
 from attnviz.analysis.projections import NotPlain
-from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.analysis.residual import ResidualMaps
 from attnviz.heads.heads_state import HeadsState
 from attnviz.kit.caching import Cache
 from attnviz.maps.maps import EagerMaps, Maps
@@ -22,8 +21,6 @@ from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
 
-WEIGHT, NORM, SHARE = "weight", "norm", "share"
-_FEW = 3  # positions; with fewer, the final norm cannot be identified
 _AT_ONCE = 500_000  # cells of a kind; with more, layers are measured when viewed
 
 
@@ -65,36 +62,11 @@ def cells(
     return Cells(measure, {kind: measured.maps(maps[kind], options(kind)) for kind in drawn})
 
 
-_Known = Mapping[Site, OutputMap] | ResidualMaps
-
-
-def known_maps(measure: str, model: Model, trace: Trace, cached: Cache) -> _Known | NotPlain:
-    """Find the linear maps that a measure needs, once per model, or the reason why they are unknown."""
-    length = min(len(sentence.queries(trace.kinds[-1])) for sentence in trace.sentences)
-    about = model.model_id, measure, "" if length > _FEW else repr(trace.sentences)
-    return cached("W_o", about, lambda: _required_maps(measure, model, trace))
-
-
-def _required_maps(measure: str, model: Model, trace: Trace) -> _Known | NotPlain:
-    """Find the linear maps that a measure needs: `W_o` of every site; for shares also those of the residual stream."""
-    if measure == SHARE:
-        found = residual_maps(model, trace)
-        if isinstance(found, NotPlain):
-            return found
-        if "cross" in model.kinds and not found.encoder_adds_up:
-            return NotPlain("its encoder's layers normalise what passes through them")
-        # Drop the vocabulary map, which takes most memory.
-        return replace(found, weight=found.weight[:0], bias=found.bias[:0])
-    outputs = output_maps(model, trace)
-    lacking = next((found for found in outputs.values() if isinstance(found, NotPlain)), None)
-    return lacking or outputs  # type: ignore[return-value]  # none of them is NotPlain
-
-
 @dataclass(frozen=True)
 class _Measured:
     """Maker of maps whose cells measure what the heads of a model write in a trace."""
 
-    known: _Known
+    known: WriterMaps
     measure: str
     trace: Trace
     cached: Cache

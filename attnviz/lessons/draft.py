@@ -1,6 +1,6 @@
 """Functions for a draft: the Markdown of a lesson that a teacher is still writing, which may have mistakes.
 
-The teacher's browser keeps the draft; `attnviz/lessons/draft_keeper/js/kept.js` appends steps to the same text.
+The teacher's browser keeps the draft; `attnviz/app/widgets/copy_link/kept_draft.js` appends steps to the same text.
 
 A browser may still keep a draft of version 1.0: a form's fields as JSON, which `earlier_draft` makes into Markdown.
 """

@@ -1,6 +1,7 @@
 """The feature Spans: how much attention each part of a prompt gets, and how the answer changes without that part.
 
-It may import analysis, kit and models, but not Streamlit: its tab is on the page Heads. `python -m attnviz.spans` asks
+It may import analysis, kit and models, but no other feature. Its tab is on the page Heads. Only `page/`, which has an
+experiment for the page Causes, imports Streamlit. `python -m attnviz.spans` asks
 from which of twelve sentences an answer came.
 """
 

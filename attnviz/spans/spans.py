@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
+from attnviz.analysis.mixing import NORM, known_maps
 from attnviz.analysis.output_maps import OutputMap
 from attnviz.analysis.projections import NotPlain
 from attnviz.guards.arguments import reads_arguments
-from attnviz.heads.cells import NORM, known_maps
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.caching import NO_HELP, Cache, Host, make_anew
 from attnviz.kit.fields import MEAN, PageState, Say, choice, declare, flag, or_mean, whole_number

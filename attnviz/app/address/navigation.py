@@ -1,5 +1,7 @@
 """Let a button open another page, or the same page with another address. The next run goes there."""
 
+from urllib.parse import urlsplit
+
 import streamlit as st
 
 from attnviz.app.address import persistent
@@ -33,3 +35,10 @@ def follow(title: str, paths: dict[str, str]) -> None:
     else:
         persistent.expect_link(query)
         st.switch_page(paths.get(page, paths[_OTHERWISE]), query_params=query)
+
+
+def origin() -> str:
+    """Return the address under which the visitor's browser has opened this server, without a slash at its end."""
+    parts = urlsplit(st.context.url or "http://localhost")
+    path = parts.path.rpartition("/")[0].rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path}"

@@ -6,7 +6,7 @@ A link carries the name. The same experiment has the same weights on one machine
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attnviz.learning.page import runs
+from attnviz.doors import door
 from attnviz.models.catalogue import TOY, Entry
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def toy(name: str) -> "Toy":
     from attnviz.toys.experiment import experiment_named
 
     experiment = experiment_named(name.removeprefix(TOY))
-    recording = runs.openable_recording(experiment)
+    recording = door("openable_recording")(experiment)
     if recording is None:
         raise ValueError(f"The toy {experiment.name} is no longer stored here. Open Learning and train it again.")
     return Toy.from_recording(recording, entry(name).title)

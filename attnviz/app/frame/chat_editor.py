@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.app.address import persistent, widgets
 from attnviz.app.frame.page import current_page
 from attnviz.app.markdown import literal
+from attnviz.doors import door
 from attnviz.text.chat_link import last_user_text, read_draft, replace_last_user_text, write_chat
 from attnviz.text.conversation import MOST_TURNS, Role, Turn
 from attnviz.text.display import display
@@ -119,9 +120,7 @@ def _next_role(turns: tuple[Turn, ...]) -> Role:
 
 def _add(turns: tuple[Turn, ...], role: Role) -> None:
     """Add a turn. An assistant turn starts with the reply that the page Decoding has written to these turns, if any."""
-    from attnviz.decoding.reply.page.held import reply_to  # imports torch, which the bar does not wait for
-
-    _write((*turns, Turn(role, reply_to(turns) if role == "assistant" else "")))
+    _write((*turns, Turn(role, door("reply_to")(turns) if role == "assistant" else "")))
 
 
 def _write(turns: tuple[Turn, ...]) -> None:

@@ -33,7 +33,7 @@ _MOST_ASKED, _MOST_OPTIONS = 300, 8
 _ROWS = (CELL, ROW, TOKEN)
 
 
-def draw_form(page: str, query: str) -> None:
+def draw_asking_form(page: str, query: str) -> None:
     """Draw the form for the question. A mistake is shown below the form, and typed texts stay."""
     link = Link(page, dict(parse_qsl(query)))
     st.markdown("One question about the picture on this page. Students join with a code and answer on their phones.")

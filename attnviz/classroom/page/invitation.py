@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
+from attnviz.app.address.navigation import origin
 from attnviz.classroom.codes import format_code
 from attnviz.classroom.page.seat import CLASS, Seat
 
@@ -47,10 +48,3 @@ def draw(code: str, *, is_large: bool = False) -> None:
     )
     if is_large and (said := reach()):
         st.caption(said)
-
-
-def origin() -> str:
-    """Return the address under which the visitor's browser has opened this server, without a slash at its end."""
-    parts = urlsplit(st.context.url or "http://localhost")
-    path = parts.path.rpartition("/")[0].rstrip("/")
-    return f"{parts.scheme}://{parts.netloc}{path}"

@@ -1,8 +1,11 @@
 """The server's classes and rehearsals. Their pictures run with the cached models that all visitors share."""
 
+import streamlit as st
+
 from attnviz.app import hosting
 from attnviz.classroom import instance
-from attnviz.classroom.codes import is_rehearsal
+from attnviz.classroom.codes import is_rehearsal, read_code
+from attnviz.classroom.errors import ClassroomError
 from attnviz.classroom.page.seat import Seat
 from attnviz.classroom.rehearsal.rehearsals import Rehearsals
 from attnviz.classroom.room import Classroom
@@ -31,3 +34,13 @@ def version(own: Seat) -> ClassVersion:
     if is_rehearsal(own.code):
         rehearsals().catch_up(own.key)
     return teachers(own).version(own.key)
+
+
+def language_of_class(code: str) -> str:
+    """Return the language of the lesson of a class; "" for a text that is the code of no class."""
+    if not (code := read_code(code)):
+        return ""
+    try:
+        return room().students.language(code, address=st.context.ip_address or "")
+    except ClassroomError:  # joining says why
+        return ""

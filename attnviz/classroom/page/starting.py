@@ -12,7 +12,7 @@ from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.question import Question
 
 
-def start_on(lesson: Lesson) -> None:
+def start_class(lesson: Lesson) -> None:
     """Start a class on a lesson, and open its console. Buttons use this as their callback."""
     try:
         key = room().teachers.start(lesson, address=st.context.ip_address or "")

@@ -12,6 +12,7 @@ import streamlit as st
 from attnviz.app import charts, layout
 from attnviz.app.address import persistent
 from attnviz.app.mount import learning
+from attnviz.doors import door
 from attnviz.kit.views.captions import Caption, with_caption
 from attnviz.kit.views.terms import term
 from attnviz.learning import learning as pictures
@@ -20,7 +21,6 @@ from attnviz.learning.learning import FILE, TRANSLATOR, RecordingState, recordin
 from attnviz.learning.page import controls, upload
 from attnviz.learning.page.upload import Opened
 from attnviz.learning.widget.payload import ShownRun, ShownTranslator
-from attnviz.lessons import library
 from attnviz.text.display import display
 from attnviz.toys.recording import Recording
 from attnviz.toys.storage import load_recording
@@ -41,7 +41,7 @@ def open_shipped() -> Opened | None:
     Report problems above the picture.
     """
     asked = persistent.text("recording")
-    file = upload.TRANSLATOR_FILE if asked == TRANSLATOR else library.recording_beside(asked)
+    file = upload.TRANSLATOR_FILE if asked == TRANSLATOR else door("recording_beside")(asked)
     if file is None or not file.is_file():
         layout.note(NOT_HERE if asked == TRANSLATOR else NOT_BESIDE.format(display(asked[:60])))
         return None

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.app import charts, hosting
 from attnviz.app.address import persistent, widgets
 from attnviz.app.markdown import literal, literal_lines
-from attnviz.classroom.page import starting
+from attnviz.doors import door
 from attnviz.heads.page.tabs import titles
 from attnviz.lessons.check import CheckedBlock, Remark, StepCheck, check_step, check_text
 from attnviz.lessons.draft import (
@@ -124,7 +124,7 @@ def _try(at: int) -> None:
 
 def _start_class() -> None:
     if (lesson := _finish()) is not None:
-        starting.start_on(lesson)
+        door("start_class")(lesson)
 
 
 def _finish() -> Lesson | None:

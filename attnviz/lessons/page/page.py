@@ -7,9 +7,9 @@ import streamlit as st
 
 from attnviz.app import hosting
 from attnviz.app.address import persistent
+from attnviz.app.address.navigation import origin
 from attnviz.app.markdown import literal, literal_lines
-from attnviz.classroom.page import starting
-from attnviz.classroom.page.invitation import origin
+from attnviz.doors import door
 from attnviz.lessons.draft import NEW, clean_text, without_signatures
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.library import LibraryFile, listed_lessons, shelf
@@ -201,7 +201,7 @@ def _ways(lesson: Lesson, *, is_following: bool) -> None:
     label = "Again" if is_done(lesson) else "Begin" if first == 0 else "Go on"
     kind = "primary" if is_following else "secondary"
     st.button(label, key=f"begin-{name}", type=kind, on_click=step_navigation.go, args=(lesson, first))
-    st.button("Start a class", key=f"class-{name}", on_click=starting.start_on, args=(lesson,))
+    st.button("Start a class", key=f"class-{name}", on_click=door("start_class"), args=(lesson,))
     st.button("Edit a copy", key=f"copy-{name}", on_click=_copy_lesson, args=(lesson,))
 
 

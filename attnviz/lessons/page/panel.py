@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app.markdown import literal
-from attnviz.classroom.page import starting
+from attnviz.doors import door
 from attnviz.lessons.library import next_lesson
 from attnviz.lessons.page import answer_drafts, answering, companion, judging, lesson_draft, step_navigation, windows
 from attnviz.lessons.page.open_lesson import OpenedLesson, Progress, first_open, open_lesson, progress
@@ -97,7 +97,7 @@ def _head(now: OpenedLesson) -> None:
             phrase("Start a class"),
             key="lesson-class",
             type="tertiary",
-            on_click=starting.start_on,
+            on_click=door("start_class"),
             args=(now.lesson,),
         )
         st.button(

@@ -6,9 +6,8 @@ from contextvars import ContextVar
 
 import streamlit as st
 
-from attnviz.classroom.errors import ClassroomError
-from attnviz.classroom.page import seat
-from attnviz.classroom.page.room import room
+from attnviz.app.address import persistent
+from attnviz.doors import door
 from attnviz.lessons import phrases
 from attnviz.lessons.page.open_lesson import open_lesson
 from attnviz.lessons.phrases import Translatable
@@ -45,7 +44,7 @@ def language() -> str:
     if previewed := _previewed.get():
         return previewed
     known: dict[str, str] = st.session_state.setdefault(_OF_CLASSES, {})
-    code, now = seat.code(), open_lesson()
+    code, now = persistent.text("class"), open_lesson()
     if now is not None:
         known[code] = now.lesson.language  # still known when the class is deleted
         return now.lesson.language
@@ -58,8 +57,5 @@ def _class_language(code: str, known: dict[str, str]) -> str:
     The result is cached, because each look-up of a wrong code counts against the visitor's limit.
     """
     if code not in known:
-        try:
-            known[code] = room().students.language(code, address=st.context.ip_address or "")
-        except ClassroomError:  # joining says why
-            known[code] = ""
+        known[code] = door("language_of_class")(code)
     return known[code]

@@ -13,7 +13,7 @@ def form(open_page) -> AppTest:
     def draw_asking_form() -> None:
         from attnviz.classroom.page import asking
 
-        asking.draw_form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
+        asking.draw_asking_form("Heads", "src=I+love+you&to=fr&kind=cross&layer=1&head=0")
 
     open_page("heads", src="I love you", to="fr")
     return AppTest.from_function(draw_asking_form, default_timeout=300).run()

@@ -4,7 +4,7 @@
 // (attnviz/app/widgets/screen); a link that is copied meanwhile presents it, too. Another adds the picture to the draft of a
 // lesson, which the browser keeps (attnviz/lessons/draft_keeper).
 
-import { addStep, titleOf } from "../../../lessons/draft_keeper/js/kept.js";
+import { addStep, titleOf } from "./kept_draft.js";
 
 const OWN_NAMES = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/; // each computer's own names for itself
 const SEEN = 1500; // milliseconds

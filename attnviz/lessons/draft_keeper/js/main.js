@@ -2,7 +2,7 @@
 // two holds: what Python has is kept, or Python is told what the browser has, also when another tab has changed it.
 
 import { caretIn } from "./caret.js";
-import { KEY, doneWith, keep, kept } from "./kept.js";
+import { KEY, doneWith, keep, kept } from "../../../app/widgets/copy_link/kept_draft.js";
 
 const REST = 700; // milliseconds without a key, until Python hears of a long text
 
