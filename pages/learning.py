@@ -4,7 +4,7 @@ import streamlit as st
 
 from attnviz.app import layout
 from attnviz.app.address import persistent
-from attnviz.learning.learning import EXPERIMENTS, FILE
+from attnviz.learning.learning_state import EXPERIMENTS, FILE
 from attnviz.learning.page import controls, upload
 
 layout.begin_page_of_its_own("Learning", controls.bar)

@@ -13,7 +13,7 @@ from attnviz.decoding.decoding import DecodingState
 from attnviz.heads.page.state import HeadsPageState
 from attnviz.hosts.registry import PICTURES
 from attnviz.kit.browser_view import shapes_of
-from attnviz.learning.learning import LearningState, RecordingState
+from attnviz.learning.learning_state import LearningState, RecordingState
 from attnviz.masks.masks import MasksState
 from attnviz.masks.page.controls import MasksTab
 from attnviz.masks.page.leak import LeakState, RowsState

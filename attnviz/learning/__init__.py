@@ -19,6 +19,6 @@ def _example(model: Any, trace: Any) -> Mapping[str, Any]:
 
 PICTURE = Picture(
     name="learning", title="Learning", position=150, page="Learning", terms=("Heads", "Learning"),
-    state="attnviz.learning.learning:LearningState", subject_of="attnviz.learning.learning:learning_of",
+    state="attnviz.learning.learning_state:LearningState", subject_of="attnviz.learning.learning:learning_of",
     example=_example,
 )  # fmt: skip

@@ -20,7 +20,7 @@ from attnviz.heads.heads_state import HeadsState, read_heads_state
 from attnviz.heads.page.state import HeadsPageState, read_page_state
 from attnviz.kit import fields
 from attnviz.kit.focus import SiteBounds
-from attnviz.learning import learning
+from attnviz.learning import learning_state
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.library import lesson_named
 from attnviz.masks import masks
@@ -113,7 +113,7 @@ def _site(state: type) -> Callable[[Mapping[str, str], Link], Said]:
 
 
 def _learning(texts: Mapping[str, str], link: Link) -> Said:
-    view, problems = learning.view_of(texts)
+    view, problems = learning_state.view_of(texts)
     return {*view.to_params()}, [*problems]
 
 

@@ -12,7 +12,7 @@ from attnviz.decoding.decoding import DecodingState
 from attnviz.heads.heads_state import HeadsState, read_heads_state
 from attnviz.kit import fields
 from attnviz.kit.focus import SiteBounds
-from attnviz.learning.learning import LearningState
+from attnviz.learning.learning_state import LearningState
 from attnviz.lessons.check import LEAST_MARGIN, check_step, check_text
 from attnviz.lessons.folder.claims import untrue_claims
 from attnviz.lessons.folder.lesson_data import lesson_data

@@ -11,7 +11,7 @@ from attnviz.app.markdown import literal
 from attnviz.app.reports import reported_view
 from attnviz.app.styles import style
 from attnviz.kit.glossary import definition
-from attnviz.learning.learning import (
+from attnviz.learning.learning_state import (
     ALONE,
     MOST_LINE,
     MOST_PARTS,

@@ -6,7 +6,7 @@ from attnviz.app import charts
 from attnviz.app.address import persistent
 from attnviz.app.cache import toys
 from attnviz.learning.curve_table import curve_table
-from attnviz.learning.learning import LearningState
+from attnviz.learning.learning_state import LearningState
 from attnviz.learning.page.page import Staged
 from attnviz.toys.recording import Recording
 

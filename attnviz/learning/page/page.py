@@ -8,7 +8,7 @@ from attnviz.app.mount import learning
 from attnviz.kit.views.captions import Caption, with_caption
 from attnviz.kit.views.terms import term
 from attnviz.learning import learning as pictures
-from attnviz.learning.learning import LearningState, Parts
+from attnviz.learning.learning_state import LearningState, Parts
 from attnviz.learning.live.runs import LiveRun
 from attnviz.learning.page import controls, live, runs
 from attnviz.learning.widget.payload import ShownRun

@@ -17,7 +17,7 @@ from attnviz.kit.views.captions import Caption, with_caption
 from attnviz.kit.views.terms import term
 from attnviz.learning import learning as pictures
 from attnviz.learning.curve_table import curve_table, translator_table
-from attnviz.learning.learning import FILE, TRANSLATOR, RecordingState, recording_of
+from attnviz.learning.learning_state import FILE, TRANSLATOR, RecordingState, recording_of
 from attnviz.learning.page import controls, upload
 from attnviz.learning.page.upload import Opened
 from attnviz.learning.widget.payload import ShownRun, ShownTranslator

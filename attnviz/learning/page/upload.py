@@ -17,7 +17,7 @@ from attnviz.app import layout, streamlit_internals
 from attnviz.app.address import persistent
 from attnviz.app.cache import pictures
 from attnviz.kit.glossary import definition
-from attnviz.learning.learning import FILE
+from attnviz.learning.learning_state import FILE
 from attnviz.places import ASSETS
 from attnviz.text.display import display
 

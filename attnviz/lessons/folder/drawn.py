@@ -19,7 +19,7 @@ from attnviz.kit.fields import specs_of
 from attnviz.kit.picture import Picture, ShownPicture
 from attnviz.kit.views.terms import without_terms
 from attnviz.kit.wire import Payload
-from attnviz.learning.learning import EXPERIMENTS, FILE, TRANSLATOR, view_of
+from attnviz.learning.learning_state import EXPERIMENTS, FILE, TRANSLATOR, view_of
 from attnviz.lessons.folder.causes import causes_picture
 from attnviz.lessons.folder.many_sentences import ONLY_APP, many_sentences
 from attnviz.lessons.folder.mask_pages import HTML_TABS, bench_of, laboratory

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import attnviz
 from attnviz.app.cache import toys, traces
-from attnviz.learning.learning import OPEN
+from attnviz.learning.learning_state import OPEN
 from attnviz.models.catalogue import TOY, entries
 from attnviz.text.display import display_token
 from attnviz.text.languages import language_name

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.kit.bundle import PACKAGE
 from attnviz.kit.glossary import definitions, words_of
-from attnviz.learning.learning import LearningState, view_of
+from attnviz.learning.learning_state import LearningState, view_of
 from attnviz.learning.page import controls, runs
 from attnviz.toys import shipped
 from attnviz.toys.experiment import experiment_of
