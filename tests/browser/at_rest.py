@@ -27,7 +27,7 @@ def wait_in_page(page: Page, milliseconds: int) -> None:
 
 def wait_until_settled(page: Page) -> None:
     """Return once the page is connected, its script has run without an exception, and words are explained."""
-    page.locator(SETTLED).wait_for()
+    page.locator(SETTLED).wait_for(state="attached")  # behind a presented picture it is hidden
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.locator(".definitions[data-hears]")).to_have_count(1)
 
