@@ -31,6 +31,23 @@ def test_import_waits_with_the_heavy_libraries() -> None:
     assert done.stdout.strip() == ""
 
 
+SHOWN = """
+import attnviz, sys
+from attnviz.models.translator.tiny import tiny_translator
+attnviz.show(tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime"))
+own = [name for name in sys.modules if name.partition(".")[0] == "attnviz"]
+print(len(own), *sorted({"pandas", "plotly", "streamlit", "transformers"} & set(sys.modules)))
+"""
+
+
+def test_a_picture_in_a_notebook_imports_little() -> None:
+    """Of attnviz no more than a picture of weights needs, and no library of tables, figures or pages."""
+    done = subprocess.run([sys.executable, "-c", SHOWN], capture_output=True, text=True, check=True)
+    count, *libraries = done.stdout.split()
+    assert libraries == []
+    assert int(count) <= 130
+
+
 @each_case("said", [None, 5, b"gpt2", ["gpt2"]])
 def test_a_model_that_is_named_by_no_text_and_no_path_is_refused_in_one_sentence(said) -> None:
     kind = type(said).__name__

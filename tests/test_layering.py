@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -90,14 +90,16 @@ def used_files(file: str) -> set[str]:
 
     `from attnviz import masks` names a file only where there is one; a package's `__init__` is named by what it holds.
     """
-    found: set[str] = set()
-    for name in imported_names(file):
-        for path in (name, name.rpartition(".")[0]):
-            places = [path.replace(".", "/") + ending for ending in (".py", "/__init__.py")]
-            if there := [place for place in places if (ROOT / place).is_file()]:
-                found |= {*there}
-                break
-    return found - {file}
+    return {used for name in imported_names(file) for used in files_of(name)} - {file}
+
+
+def files_of(name: str) -> set[str]:
+    """Return the file of a dotted name that is imported, or of the module that it is in; no file for a library."""
+    for path in (name, name.rpartition(".")[0]):
+        places = [path.replace(".", "/") + ending for ending in (".py", "/__init__.py")]
+        if there := {place for place in places if (ROOT / place).is_file()}:
+            return there
+    return set()
 
 
 def room(file: str) -> str:
@@ -184,6 +186,33 @@ def test_libraries_stay_in_their_place() -> None:
         if strays:
             found[file] = strays
     assert found == {}, "ONLY_IN has the places of each library"
+
+
+def names_imported_at_once(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that a file imports when it is imported itself: not in functions, not for type checkers."""
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ClassDef) and "TYPE_CHECKING" not in ast.dump(node):
+            yield from names_imported_at_once(node.body)
+
+
+def test_pages_draw_their_input_before_torch_is_imported() -> None:
+    """Above the comment "Below here torch is imported", a page imports no file that imports torch or pandas at once."""
+    pages = [file for file in FILES if "# Below here torch is imported" in (ROOT / file).read_text(encoding="utf-8")]
+    assert len(pages) >= 3
+    for page in pages:
+        above = (ROOT / page).read_text(encoding="utf-8").partition("# Below here")[0]
+        imports = [node for node in ast.parse(above).body if isinstance(node, ast.Import | ast.ImportFrom)]
+        names, done = [*names_imported_at_once(imports)], {page}
+        while names:
+            name = names.pop()
+            assert name.partition(".")[0] not in ("torch", "pandas"), f"{page}: {name}, through one of its imports"
+            for file in files_of(name) - done:
+                done.add(file)
+                names += names_imported_at_once(parse(file).body)
 
 
 def test_one_file_reaches_into_streamlit() -> None:

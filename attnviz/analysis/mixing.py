@@ -21,12 +21,12 @@ from attnviz.analysis.attribution import explained_weights
 from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.analysis.projections import NotPlain
 from attnviz.analysis.residual import ResidualMaps, residual_maps
+from attnviz.maps.options import SHARE
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind, Site, Stack
 
-WEIGHT, NORM, SHARE = "weight", "norm", "share"  # measures of a map's cells
 _FEW = 3  # positions; with fewer, the final norm cannot be identified
 _MORE = 1e-3  # allowed excess of a row sum over 1 by rounding, also in half precision
 WriterMaps = Mapping[Site, OutputMap] | ResidualMaps

@@ -3,23 +3,24 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-from attnviz.analysis.mixing import WEIGHT, WriterMaps, known_maps, norms, shares_of_heads
-from attnviz.analysis.projections import NotPlain
-from attnviz.analysis.residual import ResidualMaps
 from attnviz.heads.heads_state import HeadsState
 from attnviz.kit.caching import Cache
 from attnviz.maps.maps import EagerMaps, Maps
-from attnviz.maps.options import MapOptions
+from attnviz.maps.options import WEIGHT, MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
+
+if TYPE_CHECKING:
+    from attnviz.analysis.mixing import WriterMaps
 
 _AT_ONCE = 500_000  # cells of a kind; with more, layers are measured when viewed
 
@@ -54,6 +55,9 @@ def cells(
         return Cells()
     if model is None or not isinstance(trace, Trace):
         return Cells(why=trace.missing_reason or "a file of weights does not contain what heads write")
+    from attnviz.analysis.mixing import known_maps  # what no picture of weights needs
+    from attnviz.analysis.projections import NotPlain
+
     known = known_maps(measure, model, trace, cached)
     if isinstance(known, NotPlain):
         return Cells(why=known.why)
@@ -66,7 +70,7 @@ def cells(
 class _Measured:
     """Maker of maps whose cells measure what the heads of a model write in a trace."""
 
-    known: WriterMaps
+    known: "WriterMaps"
     measure: str
     trace: Trace
     cached: Cache
@@ -92,6 +96,9 @@ class _Measured:
         return MeasuredMaps.from_maps(maps, of_layer, left_out="; ".join(filter(None, (left_out, merged))))
 
     def _numbers(self, site: Site) -> Tensor:
+        from attnviz.analysis.mixing import norms, shares_of_heads
+        from attnviz.analysis.residual import ResidualMaps
+
         if isinstance(self.known, ResidualMaps):
             return shares_of_heads(self.known, self.trace, site)
         return norms(self.known[site], self.trace, site)

@@ -8,7 +8,7 @@ from typing import Any
 
 from attnviz.analysis.metric_table import METRICS, Columns, HeadMetrics, join_tables
 from attnviz.guards.arguments import reads_arguments
-from attnviz.heads.cells import WEIGHT, Cells, cells
+from attnviz.heads.cells import Cells, cells
 from attnviz.heads.heads_state import HeadsState
 from attnviz.heads.payload import THUMBNAIL_SIDE, heads_payload, with_fitted_view
 from attnviz.heads.sentences import sentence_strip
@@ -22,7 +22,7 @@ from attnviz.kit.wire import Payload
 from attnviz.maps.blocks import ShownMaps
 from attnviz.maps.lazy import MapsOverview, Overview, eager_maps
 from attnviz.maps.maps import EagerMaps, Maps
-from attnviz.maps.options import MapOptions
+from attnviz.maps.options import WEIGHT, MapOptions
 from attnviz.maps.selection import select
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.switches import Head, heads_off, switch_heads_off

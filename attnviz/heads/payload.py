@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from attnviz.analysis.metric_table import METRICS, Columns
 from attnviz.heads.sentences import labels, packed_strip
@@ -19,6 +18,8 @@ from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.cover import CoveredMaps
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from attnviz.maps.maps import Maps
 
     ShownMaps: TypeAlias = Mapping[str, Maps]
@@ -83,7 +84,7 @@ def with_fitted_view(payload: Payload, view: dict[str, Any]) -> Payload:
 
 
 def heads_payload(
-    shown: "ShownMaps", metrics: pd.DataFrame | Columns, *, view: dict[str, Any], strip: dict[str, Any],
+    shown: "ShownMaps", metrics: "pd.DataFrame | Columns", *, view: dict[str, Any], strip: dict[str, Any],
     budget: int = 2_000_000, fixed: str = "", cells: "MeasuredCells | None" = None,
 ) -> Payload:  # fmt: skip
     """Pack the data that the Heads widget draws.
@@ -224,7 +225,7 @@ def _keys_hidden(maps: "Maps") -> list[int]:
     return maps.rows_with_keys_hidden.nonzero().flatten().tolist()
 
 
-def metric_columns(metrics: pd.DataFrame | Columns, kinds: Iterable[str], blobs: Blobs) -> dict[str, Any]:
+def metric_columns(metrics: "pd.DataFrame | Columns", kinds: Iterable[str], blobs: Blobs) -> dict[str, Any]:
     """Pack the metrics of all heads as 16-bit codes.
 
     `names` has the name and unit of each metric, and `offsets` for each kind where its blob starts. A blob holds the

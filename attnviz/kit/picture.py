@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -205,8 +206,12 @@ class Picture:
         """Return the path of a file; a path without a folder is relative to the code that makes the picture's data."""
         if Path(file).is_absolute():
             return Path(file)
-        made_by = inspect.unwrap(_resolve(self.payload or self.subject_of))
-        return Path(inspect.getfile(made_by)).parent / file
+        made_by = self.payload or self.subject_of
+        if isinstance(made_by, str):  # not imported, as a page asks for the terms before it draws its input
+            found = find_spec(made_by.partition(":")[0])
+            if found is not None and found.origin is not None:
+                return Path(found.origin).parent / file
+        return Path(inspect.getfile(inspect.unwrap(_resolve(made_by)))).parent / file
 
     def read(self, subject: tuple[Any, ...], offered: Mapping[str, Any]) -> "Subject":
         """Read a subject.

@@ -7,6 +7,8 @@ Specials = Literal["show", "hide", "renormalise"]
 SPANS: Literal["spans"] = "spans"
 Merging = bool | Literal["spans"]
 
+WEIGHT, NORM, SHARE = "weight", "norm", "share"  # measures of a map's cells
+
 
 @dataclass(frozen=True)
 class MapOptions:

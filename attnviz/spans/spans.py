@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
-from attnviz.analysis.mixing import NORM, known_maps
+from attnviz.analysis.mixing import known_maps
 from attnviz.analysis.output_maps import OutputMap
 from attnviz.analysis.projections import NotPlain
 from attnviz.guards.arguments import reads_arguments
@@ -20,6 +20,7 @@ from attnviz.kit.payload import common_header, entries_of, payload_of
 from attnviz.kit.picture import TabRules
 from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
+from attnviz.maps.options import NORM
 from attnviz.models.protocol import Model
 from attnviz.spans.numbers.hidden import HiddenFrom, hide_spans
 from attnviz.spans.numbers.shares import SpanReading, cut_to_keys, read_spans_of, span_norms, span_shares

@@ -5,11 +5,11 @@ A missing or leaking causal mask is a `MaskOverride` that runs before the run's 
 
 import copy
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from attnviz.toys.experiment import Experiment
 from attnviz.toys.words import PAD
 from attnviz.tracing.interventions import Chain, MaskOverride
 from attnviz.transformer import masks
@@ -19,6 +19,9 @@ from attnviz.transformer.embedding import Embedding
 from attnviz.transformer.layers import EncoderLayer, ForwardContext
 from attnviz.transformer.probe import Probe, Site
 from attnviz.transformer.transformer import Transformer, initialise
+
+if TYPE_CHECKING:
+    from attnviz.toys.experiment import Experiment
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Habits:
     sees_source: bool = True
 
     @classmethod
-    def from_experiment(cls, experiment: Experiment) -> "Habits":
+    def from_experiment(cls, experiment: "Experiment") -> "Habits":
         """Return the habits that an experiment asks for."""
         mask = "none" if "causal-mask" in experiment.without else experiment.leak or "causal"
         return cls(mask, "padding-mask" in experiment.without, "cross-attention" not in experiment.without)
@@ -135,7 +138,7 @@ class DecoderAlone(nn.Module):
 ToyNetwork = ToyTransformer | DecoderAlone
 
 
-def network_of(experiment: Experiment, vocab_size: int) -> ToyNetwork:
+def network_of(experiment: "Experiment", vocab_size: int) -> ToyNetwork:
     """Return the network of an experiment with the initial weights for its seed."""
     config, habits = experiment.config(vocab_size), Habits.from_experiment(experiment)
     with torch.device("meta"):  # no use of the global random numbers

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from attnviz.text.display import display
 from attnviz.text.limits import TextError, cut_to_limit
 from attnviz.text.tokens import Token
-from attnviz.toys.tasks.task import ToyTask, Words
 from attnviz.transformer.decoding import Vocabulary
+
+if TYPE_CHECKING:
+    from attnviz.toys.tasks.task import ToyTask, Words
 
 SPECIAL = ("<pad>", "<bos>", "<eos>")
 PAD, BOS, EOS = range(3)
@@ -21,7 +24,7 @@ class ToyWords:
 
     pad_id, eos_id = PAD, EOS
 
-    def __init__(self, task: ToyTask) -> None:
+    def __init__(self, task: "ToyTask") -> None:
         self.task = task
         self.pieces = (*SPECIAL, *task.words)
         self._ids = {word: id_ for id_, word in enumerate(self.pieces)}
@@ -40,11 +43,11 @@ class ToyWords:
         """Return a `<pad>` token that stands after `at` characters of a line."""
         return Token(SPECIAL[PAD], PAD, at, at, is_special=True)
 
-    def ids(self, words: Words) -> list[int]:
+    def ids(self, words: "Words") -> list[int]:
         """Return the ids of words that the task knows."""
         return [self._ids[word] for word in words]
 
-    def words(self, ids: Sequence[int]) -> Words:
+    def words(self, ids: Sequence[int]) -> "Words":
         """Return the words for ids, without special ones."""
         return tuple(self.pieces[id_] for id_ in ids if id_ >= len(SPECIAL))
 

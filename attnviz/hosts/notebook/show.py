@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attnviz.extras import needs
 from attnviz.guards.arguments import reads_arguments
-from attnviz.hosts.html.one_file import one_file
 from attnviz.hosts.registry import picture, pictures
 from attnviz.kit.picture import ShownPicture
-from attnviz.tracing.external.from_tensors import from_tensors
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import report_layers
 
@@ -99,6 +97,8 @@ def _of_trace(name: str, given: Any, tokens: Any, asked: dict[str, Any]) -> "Pic
         raise ValueError("Attention weights are shown with their tokens: attnviz.show(outputs, tokens).")
     if "kind" in asked and not isinstance(tokens, dict):  # chooses one of several kinds in the output
         how["kind"] = asked["kind"]
+    from attnviz.tracing.external.from_tensors import from_tensors  # what a cell that shows a trace does without
+
     return _draw(name, (from_tensors(given, tokens, **how),), asked)
 
 
@@ -135,6 +135,8 @@ class StaticPicture:
         return self.shown.to_html(path, title=title)
 
     def _repr_html_(self) -> str:
+        from attnviz.hosts.html.one_file import one_file
+
         style = f"width: 100%; height: {self.height}px; border: 0"
         title = escape(self.shown.picture.title)
         return _FRAME.format(page=escape(one_file(self.shown)), style=style, title=title) + (
