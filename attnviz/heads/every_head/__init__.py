@@ -12,5 +12,5 @@ ONE_ROW = Picture(
     name="one_row", title="One row", position=40, tab="row", widget="every_head",
     state="attnviz.heads.every_head.every_head:OneRowState",
     subject_of="attnviz.heads.every_head.every_head:one_row_of",
-    rules="attnviz.heads.every_head.every_head:EveryHeadRules", python_only=("kind", "row", "open"),
+    rules="attnviz.heads.every_head.every_head:OneRowRules", python_only=("kind", "row", "open"),
 )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Running a trained toy on a typed line: its output and its maps."""
