@@ -29,6 +29,12 @@ class Payload(NamedTuple):
         encoded = text.encode("utf-8", "backslashreplace")
         return struct.pack("<I", len(encoded)) + encoded + bytes(-(4 + len(encoded)) % 4) + self.blobs
 
+    def adding(self, **parts: Any) -> "Payload":
+        """Return the payload with more parts in its header, and with an id that changes with them."""
+        told = f"{self.header['id']}{parts!r}".encode("utf-8", "surrogatepass")
+        name = hashlib.blake2b(told, digest_size=8).hexdigest()
+        return self._replace(header={**self.header, **parts, "id": name})
+
 
 def unpack(packed: bytes) -> Payload:
     """Decode the bytes of `Payload.pack`."""

@@ -3,8 +3,6 @@
 The browser multiplies a residual share in, so that its slider needs no answer from Python.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -91,8 +89,7 @@ def flow_payload(trace: "TraceLike", mixes: "Mapping[str, Sequence[Mix]]", facts
 def with_flow(payload: Payload, row: int, residual: int, found: "Contributions") -> Payload:
     """Return the payload with the maximum flow from one row, at a residual share in percent."""
     flow = {"row": row, "residual": residual, "source": found.source[0].tolist(), "target": found.target[0].tolist()}
-    name = hashlib.blake2b(f"{payload.header['id']}{json.dumps(flow)}".encode(), digest_size=8).hexdigest()
-    return payload._replace(header={**payload.header, "flow": flow, "id": name})
+    return payload.adding(flow=flow)
 
 
 def _sublayer(trace: "TraceLike", mix: "Mix") -> dict[str, Any]:

@@ -5,7 +5,6 @@ it is not sent. Where a long text has more lines than the budget, the faintest o
 from which weight on lines are there and what share of each head's weight they carry.
 """
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -159,7 +158,7 @@ def add_fine_lines(
     the lines carry. `base` stays, and `id` is new.
     """
     lines = strongest_lines((attn[None] for attn in maps), budget)
-    header, blobs = payload.header, payload.blobs
+    blobs = payload.blobs
     added, begins = Blobs(), len(blobs) + -len(blobs) % 4
     fine = {
         "heads": [list(head) for head in heads],
@@ -170,8 +169,7 @@ def add_fine_lines(
         "threshold": lines.threshold,
         "shares": [round(float(share), 5) for share in lines.shares[:, 0]],
     }
-    name = hashlib.blake2b(repr((header["id"], fine)).encode(), digest_size=8).hexdigest()
-    return Payload({**header, "fine": fine, "id": name}, blobs + bytes(-len(blobs) % 4) + added.join())
+    return payload.adding(fine=fine)._replace(blobs=blobs + bytes(-len(blobs) % 4) + added.join())
 
 
 class DrawnMaps(Protocol):

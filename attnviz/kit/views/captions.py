@@ -5,7 +5,6 @@ A saved picture needs a caption, because it has no page around it that names the
 `caption_of` makes the caption of a run, and `with_caption` adds a caption to a payload.
 """
 
-import hashlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +75,4 @@ def _attending_layers(trace: "TraceLike") -> tuple[str, ...]:
 
 def with_caption(payload: Payload, caption: Caption) -> Payload:
     """Add a caption to a payload's header. The id changes with the caption."""
-    told = asdict(caption)
-    name = hashlib.blake2b(f"{payload.header['id']}{told}".encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return payload._replace(header={**payload.header, "id": name, "caption": told})
+    return payload.adding(caption=asdict(caption))
