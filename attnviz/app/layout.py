@@ -204,7 +204,7 @@ class PagePart(Protocol[Subject, T]):
         ...
 
     def draw(self, made: T, /) -> None:
-        """Draw it."""
+        """Draw what was made."""
         ...
 
     def draw_again(self, subject: Subject, /) -> bool:
@@ -217,7 +217,7 @@ class PagePart(Protocol[Subject, T]):
 
 
 def draw_part(part: PagePart[Subject, T], subject: Subject) -> T:
-    """Make what the page shows of `subject`, and draw it as a fragment; return what was made.
+    """Make what the page shows of `subject`, and draw the result as a fragment; return the result.
 
     A choice in the fragment runs the fragment alone, which finds everything in the caches. The whole page runs instead
     if the choice changes what the rest of the page depends on, if there is something to say above the picture, and if
@@ -225,7 +225,7 @@ def draw_part(part: PagePart[Subject, T], subject: Subject) -> T:
     also runs while a lesson or a class is open, because they watch what is chosen.
 
     Streamlit keeps the fragment after the visitor has left. So the fragment refers to `subject` weakly, and the cache
-    can free it; the whole page then makes it again.
+    can free `subject`; then the next choice runs the whole page.
     """
     page = current_page()
     before, said = _drawn_from(part), page.said
