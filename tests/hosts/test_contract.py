@@ -87,23 +87,20 @@ def choose(bare: BarePage, name: str) -> Callable[[], None]:
     return act
 
 
-def test_a_choice_is_told_to_the_host(bare: BarePage, choose, name: str) -> None:
+def test_a_choice_is_told_to_the_host_and_keys_that_are_typed_elsewhere_choose_nothing(
+    bare: BarePage, choose, name: str
+) -> None:
     bare.attach()
     before = bare.page.evaluate("() => bare.root.dataset.attnvizView")
+    for key in [*"abcdgijklmnopqrstuvwxyz0123?+- ", "Enter", "Escape", "ArrowDown", "ArrowRight", "Shift+ArrowDown"]:
+        bare.page.keyboard.press(key)
     assert bare.reports() == []
+    assert bare.page.locator("#place").get_attribute("data-lm-suppress-shortcuts") == "true"
     choose()
     (told, view) = bare.reports()[-1]
     assert told == ("edit" if name == "mask_lab" else "view")
     assert view["seq"] == 1
     assert view != before
-
-
-def test_keys_that_are_typed_elsewhere_choose_nothing(bare: BarePage, name: str) -> None:
-    bare.attach()
-    for key in [*"abcdgijklmnopqrstuvwxyz0123?+- ", "Enter", "Escape", "ArrowDown", "ArrowRight", "Shift+ArrowDown"]:
-        bare.page.keyboard.press(key)
-    assert bare.reports() == []
-    assert bare.page.locator("#place").get_attribute("data-lm-suppress-shortcuts") == "true"
 
 
 def test_it_takes_the_theme_and_the_height_that_its_host_sets(bare: BarePage, name: str) -> None:
