@@ -110,7 +110,9 @@ def _trace(options: argparse.Namespace) -> int:
     from attnviz.guards import plain_file
 
     if options.out is None and options.html is None:
-        raise ValueError("Say what to write: --out love.npz for the numbers, --html love.html for the picture.")
+        raise ValueError(
+            "Please say which file to write: --out love.npz saves the numbers, and --html love.html saves the picture."
+        )
     for path in filter(None, (options.out, options.html)):  # before the run, not after it
         plain_file.require_place(path, such_as=f"love.{'npz' if path is options.out else 'html'}")
     _check_picture(options)
@@ -139,13 +141,20 @@ def _check_picture(options: argparse.Namespace) -> None:
     needed = _needed(options.picture)
     if "recording" in needed:
         raise ValueError(
-            f"The picture {options.picture} needs a recording: attnviz learn reverse --out run.npz makes one."
+            f"The picture {options.picture} needs a recording of a training run. To make one, run: "
+            "attnviz learn reverse --out run.npz"
         )
     if needed & _SECOND_RUN and options.other is None:
-        raise ValueError(f"{options.picture} shows two runs: give the second sentence with --other.")
+        raise ValueError(
+            f"{options.picture} compares two runs, so it needs a second sentence. Please pass the second "
+            "sentence with --other."
+        )
     if not needed & _SECOND_RUN and options.other is not None:
         of_two = [name for name in sorted(pictures()) if _needed(name) & _SECOND_RUN]
-        raise ValueError(f"--other gives a second sentence, which only {' and '.join(of_two)} show.")
+        raise ValueError(
+            f"--other adds a second sentence, but only the pictures {' and '.join(of_two)} can show two "
+            "sentences. Please leave --other out."
+        )
 
 
 def _needed(name: str) -> set[str]:

@@ -63,7 +63,9 @@ class LogitTarget:
             if not 0 <= id_ < vocab_size:
                 raise ValueError(f"There is no token {id_}: the vocabulary has {vocab_size}.")
         if self.against == self.id:
-            raise ValueError("A token's lead over itself is 0. Choose two different tokens.")
+            raise ValueError(
+                "The logit difference between a token and itself is always 0. Please choose two different tokens."
+            )
         return trace.logits
 
     def select(self, numbers: Tensor) -> Tensor:

@@ -39,7 +39,7 @@ def rollout(trace: TraceLike, *, residual: float = 0.5, item: int = 0) -> Contri
     that cannot be chained through a model.
     """
     if not 0 <= residual <= 1:
-        raise ValueError(f"residual is a share from 0 to 1, not {residual}.")
+        raise ValueError(f"residual must be a share from 0 to 1, not {residual}.")
     return multiply_mixes([mix.set_residual(residual) for mix in attention_mixes(trace, item=item)])
 
 

@@ -40,11 +40,13 @@ class FillChoice:
     def __post_init__(self) -> None:
         if self.fill not in FILLS or self.dtype not in DTYPES:
             raise ValueError(
-                f"A fill is one of {', '.join(FILLS)} and a dtype one of {', '.join(DTYPES)}, "
-                f"not {self.fill!r} in {self.dtype!r}."
+                f"The fill must be one of {', '.join(FILLS)}, and the dtype one of "
+                f"{', '.join(DTYPES)}, but they are {self.fill!r} in {self.dtype!r}."
             )
         if not math.isfinite(self.number):
-            raise ValueError(f"The number of a fill is finite, not {self.number}; -inf is a fill of its own.")
+            raise ValueError(
+                f"The number of a fill must be finite, not {self.number}. For −∞, please use the fill -inf."
+            )
 
     @property
     def torch_dtype(self) -> torch.dtype:

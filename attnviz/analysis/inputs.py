@@ -28,7 +28,10 @@ def site_inputs(model: Translator, trace: Trace, kind: Kind, layer: int) -> Site
     call = trace.call(kind, layer)
     weights = _float(SiteWeights.from_module(site_module(model, Site(kind, layer))))
     if call.input_ is None or call.memory is None:
-        raise ValueError("This trace was built without input_ and memory; the site cannot be walked through.")
+        raise ValueError(
+            "This trace does not contain the inputs of its layers (input_ and memory), so this site "
+            "cannot be computed step by step."
+        )
     input_ = call.input_.float().cpu()
     memory = input_ if call.memory is call.input_ else call.memory.float().cpu()
     mask = None if call.mask is None else _drop_head_axis(call.mask)

@@ -42,7 +42,9 @@ def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
     rows: dict[Kind, int] = {}
     for trace in traces:
         if not isinstance(trace, Trace) or trace.model_id != model.model_id or trace.interventions:
-            raise ValueError("A mean is measured on unchanged traces of this model.")
+            raise ValueError(
+                "The means can only be measured on traces of this model that were made without interventions."
+            )
         for item in range(len(trace.sentences)):
             for kind in trace.kinds:
                 real = _real_rows(model, trace.query_tokens(kind, item))
@@ -51,7 +53,7 @@ def mean_contexts(model: Model, traces: Iterable[Trace]) -> MeanContexts:
                     added = trace.context(kind, layer, item)[:, real].double().sum(dim=1)
                     sums[kind, layer] = sums[kind, layer] + added if (kind, layer) in sums else added
     if not sums:
-        raise ValueError("A mean needs at least one trace.")
+        raise ValueError("A mean needs at least one trace, but none was given.")
     means = {place: (sums[place] / rows[place[0]]).float() for place in sums}
     return MeanContexts(means, rows, model.model_id)
 

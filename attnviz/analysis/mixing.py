@@ -105,12 +105,16 @@ def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
     )
     if "decoder_self" not in layers:
         if "cross" in layers:
-            raise ValueError("Flow needs the decoder's self-attention beside its cross-attention, and it is missing.")
+            raise ValueError(
+                "Flow needs both the cross-attention and the self-attention of the decoder, but the "
+                "self-attention is missing."
+            )
         return encoder
     decoder = layers["decoder_self"]
     if layers.get("cross", decoder) != decoder:
         raise ValueError(
-            f"{layers['cross']} layers of cross-attention cannot be matched with {decoder} layers of the decoder."
+            f"The model has {layers['cross']} layers of cross-attention, but {decoder} layers in its "
+            "decoder, so they cannot be matched."
         )
     kinds: tuple[Kind, ...] = ("decoder_self", "cross") if "cross" in layers else ("decoder_self",)
     return (*encoder, *((kind, layer) for layer in range(decoder) for kind in kinds))

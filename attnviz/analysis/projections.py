@@ -88,7 +88,7 @@ def mismatch_reason(role: str, maps: list[LinearMap], heads: Tensor, *, is_turne
         near = (difference(lengths.unsqueeze(2), own.unsqueeze(3)) <= 1e-4 * own.max()).flatten(0, 1).all(dim=0)
         if is_turned and bool(near.any(dim=1).all()):
             return f"its {role} are turned by their positions, but not by the angles that the model computed"
-    return f"its {role} are not a linear map of the site's input: something changes them after W_q, W_k and W_v"
+    return f"its {role} are not a linear map of the site's input, because something changes them after W_q, W_k and W_v"
 
 
 def _blocks(one: LinearMap, heads: Tensor) -> Tensor | None:

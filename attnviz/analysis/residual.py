@@ -99,8 +99,8 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
     outputs = {site: found for site, found in maps.items() if isinstance(found, OutputMap)}
     if not watch.adds_up(outputs):
         return NotPlain(
-            "its layers do more than add to the residual stream (they normalise the sum, or the part that they add), "
-            "so its logits have no exact split over layers"
+            "its layers do more than add to the residual stream (they normalise the sum, or the part "
+            "that they add), so its logits have no exact split over layers"
         )
     found = _find_end(stack, outputs, watch, again.logits)
     both = stack == "decoder" and "encoder_self" in model.kinds and beside.adds_up(outputs)
@@ -128,7 +128,10 @@ def _find_end(
 
 def hidden_by_rounding(dtype: torch.dtype) -> str:
     """Say why the parts of a logit are not found in half precision; the words end a sentence, as those of NotPlain."""
-    return f"it runs in {str(dtype).removeprefix('torch.')}, whose rounding hides the parts: load it in float32"
+    return (
+        f"it runs in {str(dtype).removeprefix('torch.')}, which rounds so much that the parts do not sum "
+        "to the logits; please load it in float32"
+    )
 
 
 def _norm_between(stream: Tensor, normed: Tensor) -> LastNorm | None:

@@ -54,7 +54,7 @@ def tensor_table(
     only the first sentence. Raise ValueError if the number of names differs from the number of dimensions.
     """
     if len(axes) != tensor.ndim:
-        raise ValueError(f"A tensor of {tensor.ndim} axes needs as many names, not {len(axes)}.")
+        raise ValueError(f"A tensor with {tensor.ndim} axes needs the same number of axis names, not {len(axes)}.")
     places = [np.arange(size) for size in tensor.shape]
     for axis, only in (("heads", head), ("batch", 0)):
         if tensor.size > MOST_LINES and axis in axes:

@@ -50,4 +50,4 @@ def is_offered(name: str) -> bool:
 def require(name: str) -> None:
     """Raise ValueError, with a message of one sentence, for a model that a visitor may not open."""
     if not is_offered(name):
-        raise ValueError(f"This server does not offer the model “{name[:80]}”: choose one from the list.")
+        raise ValueError(f"This server does not offer the model “{name[:80]}”. Please choose one from the list.")

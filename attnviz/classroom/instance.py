@@ -56,5 +56,7 @@ def _days() -> float:
     except ValueError:
         days = 0.0
     if not 0 < days <= MOST_DAYS:
-        raise ClassroomError(f"{DAYS_VARIABLE} is {said[:40]!r}: give days from 1 to {MOST_DAYS}, such as 14.")
+        raise ClassroomError(
+            f"{DAYS_VARIABLE} is {said[:40]!r}. Please set it to a number of days from 1 to {MOST_DAYS}, such as 14."
+        )
     return days

@@ -29,7 +29,8 @@ def validate_nickname(typed: str) -> str:
         if one not in _UNSEEN and (unicodedata.category(one)[0] == "C" or is_unseen_letter(one)):
             raise ClassroomError(
                 Translatable(
-                    "A nickname has no invisible characters, such as U+{code}: type it again.", code=f"{ord(one):04X}"
+                    "A nickname must not contain invisible characters, such as U+{code}. Please type it again.",
+                    code=f"{ord(one):04X}",
                 )
             )
     if len(name) > MOST:
@@ -38,7 +39,9 @@ def validate_nickname(typed: str) -> str:
         raise ClassroomError(Translatable("Type a nickname with at least one letter, number or emoji."))
     if _marks_in_a_row(name) > _MOST_MARKS:
         raise ClassroomError(
-            Translatable("A nickname has at most {most} accents on one letter: leave some out.", most=_MOST_MARKS)
+            Translatable(
+                "A nickname may have at most {most} accents on one letter. Please leave some out.", most=_MOST_MARKS
+            )
         )
     return name
 
@@ -53,7 +56,7 @@ def fold_nickname(name: str) -> str:
 
 def _too_long(length: int) -> str:
     return Translatable(
-        "A nickname has at most {most} characters, and this one has {count}.", most=MOST, count=f"{length:,}"
+        "A nickname may have at most {most} characters, but this one has {count}.", most=MOST, count=f"{length:,}"
     )
 
 
@@ -85,11 +88,13 @@ class FairJoining:
         """Raise ClassroomError if too many wrong codes came from this address, or from all addresses together."""
         if not self._limiter.test(_WRONG, network_of(address)):
             raise ClassroomError(
-                Translatable("Too many wrong codes were tried from here: wait a minute, then try again.")
+                Translatable("Too many wrong codes were tried from here. Please wait a minute, then try again.")
             )
         if not self._limiter.test(_ALL_WRONG):
             raise ClassroomError(
-                Translatable("Too many wrong codes are being tried at the moment: wait a minute, then try again.")
+                Translatable(
+                    "Too many wrong codes are being tried at the moment. Please wait a minute, then try again."
+                )
             )
 
     def count_wrong(self, address: str) -> None:
@@ -104,6 +109,6 @@ class FairJoining:
         """
         network, parts = network_of(address), math.ceil(characters / _PART)
         if not (self._limiter.test(_STARTED, network) and self._limiter.test(_SAVED, network, cost=parts)):
-            raise ClassroomError("Too many classes were started from here: try again in an hour.")
+            raise ClassroomError("Too many classes were started from here. Please try again in an hour.")
         self._limiter.hit(_STARTED, network)
         self._limiter.hit(_SAVED, network, cost=parts)

@@ -12,12 +12,12 @@ from attnviz.classroom.state import BEFORE, CLOSED, OPEN, REVEALED, TeacherKey
 from attnviz.classroom.storage.tables import AnswerRow, ClassRow, ClassStepRow, HintRow, MemberRow
 from attnviz.lessons.phrases import Translatable
 
-NO_LINK = "There is no class at this link, or it has been deleted: start a new one."
+NO_LINK = "There is no class at this link, or it has been deleted. Please start a new one."
 NO_REHEARSAL = Translatable(
     "This is the code of a rehearsal, whose students are invented: nobody else can join it. Ask your teacher for the "
     "code of the class."
 )
-NO_MEMBER = Translatable("This class is over and deleted, or you were removed from it: join again with a code.")
+NO_MEMBER = Translatable("This class is over and deleted, or you were removed from it. Please join again with a code.")
 
 
 def class_by_code(session: Session, code: str, now: float, *, lock: bool = False) -> ClassRow:
@@ -28,7 +28,8 @@ def class_by_code(session: Session, code: str, now: float, *, lock: bool = False
     if row is None:
         raise ClassGoneError(
             Translatable(
-                "There is no class with the code {code}: check it, or ask your teacher for it.", code=format_code(code)
+                "There is no class with the code {code}. Please check it, or ask your teacher for it.",
+                code=format_code(code),
             )
         )
     return row

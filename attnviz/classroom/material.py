@@ -21,7 +21,7 @@ def pack_lesson(lesson: Lesson) -> str:
     del fields["folder"]
     text = json.dumps(fields, ensure_ascii=True)
     if len(text) > MOST_CHARACTERS:
-        raise ClassroomError("This lesson is too long for a class: divide it.")
+        raise ClassroomError("This lesson is too long for a class. Please divide it.")
     return text
 
 
@@ -33,7 +33,7 @@ def unpack_lesson(text: str) -> Lesson:
         return Lesson(**found | {"steps": tuple(_decode_step(step) for step in found["steps"])})
     except (TypeError, KeyError, ValueError):
         raise ClassroomError(
-            Translatable("This class was begun with another version of attnviz: start a new one.")
+            Translatable("This class was begun with another version of attnviz. Please start a new one.")
         ) from None
 
 

@@ -58,7 +58,9 @@ class Students:
         read, token = read_code(code), new_token()
         if not read:
             raise ClassroomError(
-                Translatable("The code of a class has {count} letters, such as BCDF GHJK: check yours.", count=LENGTH)
+                Translatable(
+                    "The code of a class has {count} letters, such as BCDF GHJK. Please check yours.", count=LENGTH
+                )
             )
         try:
             class_id, name = self._parts.store.write(lambda session: self._new_member(session, read, nickname, token))
@@ -69,7 +71,9 @@ class Students:
         except IntegrityError:
             name = validate_nickname(nickname)
             raise ClassroomError(
-                Translatable("Somebody in this class is called “{name}” already: choose another nickname.", name=name)
+                Translatable(
+                    "Somebody in this class is called “{name}” already. Please choose another nickname.", name=name
+                )
             ) from None
         self._parts.news.forget(class_id)
         return Joined(token, name, read)
@@ -201,9 +205,11 @@ class Students:
         if saved := session.scalar(select(MemberRow.nickname).where(MemberRow.token == hash_token(token))):
             return row.id, saved  # this is a second try, and the first one was saved after all
         if row.is_over:
-            raise ClassroomError(Translatable("This class has ended: nobody can join it any more."))
+            raise ClassroomError(Translatable("This class has ended, so nobody can join it any more."))
         if session.scalars(select(func.count()).where(MemberRow.class_id == row.id)).one() >= MOST_MEMBERS:
-            raise ClassroomError(Translatable("This class is full: it has {count} members.", count=MOST_MEMBERS))
+            raise ClassroomError(
+                Translatable("This class is full, because it already has {count} members.", count=MOST_MEMBERS)
+            )
         name = _free_name(session, row) if row.is_anonymous else validate_nickname(nickname)
         member = MemberRow(class_id=row.id, nickname=name, folded=fold_nickname(name), token=hash_token(token))
         member.step, member.joined, member.seen = self._clamp_step(row, unpack_lesson(row.material), 0), now, now
@@ -299,26 +305,28 @@ def _require_open(row: ClassRow, answer: AnswerRow, answers: Mapping[str, Answer
     there = answers.get(answer.round)
     had = there is not None and there.given != _SKIPPED
     if row.is_over:
-        raise ClassroomError(_late_refusal(Translatable("This class has ended: it takes no more answers."), had))
+        raise ClassroomError(_late_refusal(Translatable("This class has ended, so you can no longer answer."), had))
     if row.is_guided and answer.given == _SKIPPED:
         raise ClassroomError(Translatable("Your teacher shows the right answer when everybody has answered."))
     if row.is_guided and row.step != answer.step:
         raise ClassroomError(
-            _late_refusal(Translatable("Your class has gone on to another step: this answer came too late."), had)
+            _late_refusal(
+                Translatable("Your answer came too late, because your class has gone on to another step."), had
+            )
         )
     if stands.state == REVEALED or (there is not None and there.is_final):
         raise ClassroomError(
-            _late_refusal(Translatable("The right answer has been shown: this answer came too late."), had)
+            _late_refusal(Translatable("Your answer came too late, because the right answer has been shown."), had)
         )
     if stands.state != OPEN:
         raise ClassroomError(
             _late_refusal(
-                Translatable("This step takes no answers at the moment: wait for your teacher to open it."), had
+                Translatable("You cannot answer this step at the moment. Please wait for your teacher to open it."), had
             )
         )
     if stands.round != answer.round:
         raise ClassroomError(
-            Translatable("The question has been asked again meanwhile: look at it once more, then answer.")
+            Translatable("The question has been asked again meanwhile. Please look at it once more, then answer.")
         )
 
 

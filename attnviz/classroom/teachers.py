@@ -107,7 +107,7 @@ class Teachers:
         def change(session: Session, row: ClassRow) -> None:
             is_open = row.is_guided and not row.is_over and _current_step(session, row).state == OPEN
             if minutes is not None and not is_open:
-                raise ClassroomError("A timer runs while a question is open: open the step first.")
+                raise ClassroomError("A timer runs while a question is open. Please open the step first.")
             row.ends = None if minutes is None else self._parts.clock() + 60 * minutes
 
         self._change(key, change)
@@ -147,7 +147,9 @@ class Teachers:
 
         def change(session: Session, row: ClassRow) -> None:
             if session.scalar(select(MemberRow.id).where(MemberRow.class_id == row.id).limit(1)):
-                raise ClassroomError("Students have joined already: choose before anybody joins, or start a new class.")
+                raise ClassroomError(
+                    "Students have joined already. Please choose before anybody joins, or start a new class."
+                )
             row.is_anonymous = is_anonymous
 
         self._change(key, change)

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     from attnviz.engine.serving import EngineSettings, run_alone
 
     if options.batch < 1:
-        raise ValueError(f"--batch is 1 or more, not {options.batch}.")
+        raise ValueError(f"--batch must be 1 or more, not {options.batch}.")
     settings = EngineSettings(
         options.model, options.host, options.port, os.environ.get("ATTNVIZ_ENGINE_TOKEN", ""), options.replicas,
         options.most_replicas or options.replicas, options.waiting, options.threads, options.gpus, options.memory_mb,

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     from attnviz.server.own_door import HOST
 
     if not 0 < options.port < 1 << 16:
-        raise ValueError(f"A port is a number from 1 to 65535, not {options.port}.")
+        raise ValueError(f"A port must be a number from 1 to 65535, not {options.port}.")
     check_port(HOST, options.port)
     session.run(options.port, browser=not options.no_browser, model=_in_full(options.model))
     return 0

@@ -55,7 +55,7 @@ def lines(options: argparse.Namespace) -> Iterator[str]:
     from attnviz.models import catalogue, chat
 
     if not options.sample and (given := [name for name in _OF_SAMPLE if getattr(options, name) is not None]):
-        raise ValueError(f"--{given[0].replace('_', '-')} says how to draw tokens: give --sample, too.")
+        raise ValueError(f"--{given[0].replace('_', '-')} says how to draw tokens. Please also pass --sample.")
     given = chat_turns(options)
     if not catalogue.is_translator(options.model):
         return _checkpoint_lines(options, catalogue.load(options.model), given)

@@ -49,7 +49,7 @@ class Admission:
         allowed = min(self._limits.wait_seconds - _age(sent), until - time.time())
         if count >= self._limits.waiting or (count and expected > allowed):
             again = min(_LONGEST_PAUSE, max(1, math.ceil(expected - self._limits.wait_seconds)))
-            raise RefusedError(429, "The engine is busy: try again in a moment.", again=again)
+            raise RefusedError(429, "The engine is busy. Please try again in a moment.", again=again)
         self._inside[operation] += 1
         return Admitted(operation, time.monotonic(), own / expected if expected else 1 / (count + 1))
 

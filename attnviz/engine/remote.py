@@ -48,7 +48,7 @@ class RemoteModel:
         if name.startswith("_"):
             raise AttributeError(name)
         raise CannotTravelError(
-            f"{self.name} runs on the engine, but this needs the model itself ({name}): load the model locally."
+            f"{self.name} runs on the engine, but this needs the model itself ({name}). Please load the model locally."
         )
 
     @property

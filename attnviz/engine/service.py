@@ -195,7 +195,9 @@ def require_token(request: Request, token: str) -> None:
     """Compare the request's token with `token` in constant time. Raises RefusedError for a wrong token."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if token and not hmac.compare_digest(given.encode(), token.encode()):
-        raise RefusedError(401, "The engine accepts only requests with its token: set ATTNVIZ_ENGINE_TOKEN to it.")
+        raise RefusedError(
+            401, "The engine accepts only requests with its token. Please set ATTNVIZ_ENGINE_TOKEN to it."
+        )
 
 
 def _deadline(request: Request) -> float:

@@ -52,14 +52,17 @@ class EngineSettings:
         for name, least, most in (("port", 1, 65535), ("replicas", 1, 1000), ("waiting", 1, 100_000),
                                   ("threads", 1, 1024), ("memory_mb", 80, 1_000_000)):  # fmt: skip
             if not least <= (value := getattr(self, name)) <= most:
-                raise ValueError(f"--{name.replace('_', '-')} is a number from {least} to {most}, not {value}.")
+                raise ValueError(f"--{name.replace('_', '-')} must be a number from {least} to {most}, not {value}.")
         if not self.token and not _is_loopback(self.host):
             raise ValueError(
-                f"--host {self.host} may be reached from other machines, and without a token they can run the models: "
-                "set ATTNVIZ_ENGINE_TOKEN, for example to the output of `openssl rand -hex 32`."
+                f"--host {self.host} may be reached from other machines, and without a token they can "
+                "run the models. Please set ATTNVIZ_ENGINE_TOKEN, for example to the output of "
+                "`openssl rand -hex 32`."
             )
         if self.most_replicas < self.replicas:
-            raise ValueError(f"--most-replicas is at least --replicas ({self.replicas}), not {self.most_replicas}.")
+            raise ValueError(
+                f"--most-replicas must be at least as large as --replicas ({self.replicas}), not {self.most_replicas}."
+            )
 
 
 def _is_loopback(host: str) -> bool:
@@ -115,7 +118,9 @@ def require_port(host: str, port: int) -> None:
         try:
             trial.bind((host, port))
         except OSError as error:
-            raise ValueError(f"Port {port} of {host} cannot be opened ({error.strerror}).") from None
+            raise ValueError(
+                f"Port {port} of {host} cannot be opened ({error.strerror}). Please choose another port."
+            ) from None
 
 
 def path_of(name: str) -> str:
@@ -130,7 +135,9 @@ def paths_of(names: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in names:
         if (path := path_of(display_name(name))) in found.values():
-            raise ValueError(f"Two of the engine's models would have the path {path!r}: give each model only once.")
+            raise ValueError(
+                f"Two of the engine's models would have the path {path!r}. Please pass each model only once."
+            )
         found[name] = path
     if not found:
         raise ValueError("Give at least one --model.")

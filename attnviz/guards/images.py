@@ -56,7 +56,8 @@ def _content_of(path: Path) -> tuple[bytes, str]:
         return plain_file.content(path, most=MOST_BYTES), path.name
     except OSError as error:
         raise ImageError(
-            f"There is no image file {str(path)[:80]!r}: give the path of an image, an image of Pillow, or an array."
+            f"There is no image file {str(path)[:80]!r}. Please pass the path of an image, an image of "
+            "Pillow, or an array."
         ) from error
     except ValueError as error:  # too large, or a name that no file can have
         raise ImageError(f"The image file {path.name[:80]!r} cannot be read: {error}.") from error
@@ -158,7 +159,7 @@ def _as_bytes(array: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
     if array.dtype == bool:
         return array.astype(np.uint8) * 255, ()
     if array.dtype.kind not in "uif" or not bool(np.isfinite(array).all()):
-        raise ImageError(f"Pixels are finite numbers, not {array.dtype}." if array.dtype.kind not in "uif" else
+        raise ImageError(f"Pixels must be finite numbers, not {array.dtype}." if array.dtype.kind not in "uif" else
                          "The image has pixels that are NaN or infinite.")  # fmt: skip
     low, high = float(array.min()), float(array.max())
     return _scaled(array, low, high)

@@ -75,4 +75,4 @@ def require_place(path: str | Path, *, such_as: str = "trace.npz") -> None:
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")
     if path.is_dir():
-        raise ValueError(f"{str(path)!r} is a folder: give the name of a file in it, such as {such_as}.")
+        raise ValueError(f"{str(path)!r} is a folder. Please pass the path of a file in it, such as {such_as}.")

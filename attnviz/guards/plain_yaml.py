@@ -8,7 +8,9 @@ from typing import Any, NoReturn
 import yaml
 from yaml.scanner import ScannerError
 
-NO_ANCHORS = "anchors (&name) and aliases (*name) are not read: write the text again, or put one with & or * in quotes"
+NO_ANCHORS = (
+    "anchors (&name) and aliases (*name) are not read; please write the text again, or put one with & or * in quotes"
+)
 
 
 class _WithoutAnchors:

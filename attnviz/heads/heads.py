@@ -200,6 +200,6 @@ def _run(trace: TraceLike, start: HeadsState, state: HeadsState, model: Model | 
     if state.off == start.off:
         return trace
     if model is None or not isinstance(trace, Trace):
-        raise ValueError("off=… cannot be shown: give the model that made the trace, model=…, to run it again.")
+        raise ValueError("off=… cannot be shown. Please pass the model that made the trace, model=…, to run it again.")
     off = [Head(*site) for site in state.off]  # type: ignore[arg-type]  # checked by rerun
     return model.rerun(replace(trace, interventions=switch_heads_off(trace.interventions, model.shapes, off)))

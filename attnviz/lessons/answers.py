@@ -25,7 +25,9 @@ def truth_of(question: Question, picture: LinkedPicture | None) -> Truth:
         assert question.right is not None  # the parser asks for it
         return Truth(question.right, question.options[question.right].text)
     if picture is None and question.measure not in WITHOUT_PICTURE:
-        raise ValueError("There is no picture to compute the answer from: put a link into this step or one before it.")
+        raise ValueError(
+            "There is no picture to compute the answer from. Please put a link into this step or one before it."
+        )
     return _TRUTH[question.kind](question, picture)  # type: ignore[arg-type]
 
 
@@ -55,7 +57,9 @@ def _row(question: Question, picture: LinkedPicture) -> Truth:
     row = picture.row(question.row)
     found = weights(picture)[row]
     if not torch.isclose(found.sum(), torch.ones(()), atol=1e-3):
-        raise ValueError("This row does not sum to 1: link to the picture with special tokens shown or renormalised.")
+        raise ValueError(
+            "This row does not sum to 1. Please link to the picture with special tokens shown or renormalised."
+        )
     best = int(found.argmax())
     key = picture.maps.cols[best].text
     said = Translatable("most, {weight}, is on {key}", weight=f"{float(found[best]):.2f}", key=key)
@@ -88,13 +92,13 @@ def _token(question: Question, picture: LinkedPicture) -> Truth:
     row = picture.row(question.row)
     label = picture.maps.rows[row]
     if label.output is None:
-        raise ValueError("Nothing is written in this picture: link to the decoder of a model that writes.")
+        raise ValueError("Nothing is written in this picture. Please link to the decoder of a model that writes.")
     return _written_truth(question, label.output.strip())
 
 
 def _translation(question: Question, picture: LinkedPicture) -> Truth:
     if not picture.trace.tgt_text:
-        raise ValueError("Nothing is written in this picture: link to a model that writes.")
+        raise ValueError("Nothing is written in this picture. Please link to a model that writes.")
     return _written_truth(question, picture.trace.tgt_text)
 
 
@@ -104,7 +108,9 @@ def _written_truth(question: Question, text: str) -> Truth:
         return Truth(text, text)
     right = [at for at, option in enumerate(question.options) if fold_text(option.text) == fold_text(text)]
     if len(right) != 1:
-        raise ValueError(f"The model writes “{text}”, which is {len(right)} of the options: write it once among them.")
+        raise ValueError(
+            f"The model writes “{text}”, which is {len(right)} of the options. Please write it once among them."
+        )
     return Truth(right[0], text)
 
 

@@ -74,7 +74,7 @@ def _require_an_answer(question: Question, found: Mapping[str, Any]) -> None:
     if not is_measured and any(ranged):
         raise field_error("is missing: the ranges need a measure", "write “measure: …”", field="measure")
     if not is_measured and "right" not in found:
-        said = "is missing: say which answer is right, or choose a measure and a range for each"
+        said = "is missing; please say which answer is right, or choose a measure and a range for each"
         raise field_error(said, "“right: 2” is the second", field="right")
     if question.right is not None and question.right >= len(question.options):
         said = f"is one of the answers 1 to {len(question.options)}, and not {question.right + 1}"

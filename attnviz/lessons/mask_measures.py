@@ -23,7 +23,7 @@ def _fill(picture: LinkedPicture, question: Question) -> FilledScores:
     rules = [name for name in said.get("mask", "causal").split("~") if name != "none"]
     for name in rules:
         if name not in RULES:
-            raise ValueError(f"A mask is one of none, {', '.join(RULES)}, not “{name[:40]}”.")
+            raise ValueError(f"The mask must be none or one of {', '.join(RULES)}, not “{name[:40]}”.")
     mask = MaskSpec({name: RULES[name].defaults for name in rules}).build(q_len, k_len)[0].clone()
     if said.get("blind"):
         mask[picture.row(said["blind"])] = False

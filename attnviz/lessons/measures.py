@@ -133,7 +133,7 @@ def _moved_weight(picture: LinkedPicture, question: Question) -> float:
     xᵀ/√d_model).
     """
     if picture.kind == "cross":
-        raise ValueError("In cross-attention queries and keys come from two sentences: link to self-attention.")
+        raise ValueError("In cross-attention queries and keys come from two sentences. Please link to self-attention.")
     inputs, (_, head) = _inputs(picture), picture.one_head()
     mask = None if inputs.mask is None else inputs.mask[0].expand(inputs.input_.shape[1], -1)
     return float(modulation(inputs.weights, inputs.input_[0], head, mask).moved_share.mean())
@@ -158,7 +158,7 @@ def _is_caught(picture: LinkedPicture, question: Question) -> float:
     """Return 1 if a bug's one-line test fails on this site, as it should, and 0 if the test passes."""
     name = (question.more or {})["bug"]
     if name not in BUGS:
-        raise ValueError(f"A bug is one of {', '.join(BUGS)}, not “{name[:40]}”.")
+        raise ValueError(f"The bug must be one of {', '.join(BUGS)}, not “{name[:40]}”.")
     bug = BUGS[name]
     inputs = bug.own_inputs() if bug.own_inputs else _inputs(picture)
     try:
@@ -169,7 +169,7 @@ def _is_caught(picture: LinkedPicture, question: Question) -> float:
 
 def _inputs(picture: LinkedPicture) -> SiteInputs:
     if not isinstance(picture.model, Translator):
-        raise ValueError("This measure takes a site apart: link to a shipped translator.")
+        raise ValueError("This measure takes a site apart. Please link to a shipped translator.")
     layer = picture.layer if isinstance(picture.layer, int) else 0
     return site_inputs(picture.model, picture.trace, picture.kind, layer)
 

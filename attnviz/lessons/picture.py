@@ -88,7 +88,9 @@ class LinkedPicture:
     def one_head(self) -> tuple[int, int]:
         """Return layer and head. Raises ValueError if the picture shows a mean."""
         if isinstance(self.layer, str) or isinstance(self.head, str):
-            raise ValueError("This picture is a mean over heads, and the question is about one: link to one head.")
+            raise ValueError(
+                "This picture is a mean over heads, and the question is about one. Please link to one head."
+            )
         return self.layer, self.head
 
     def _site(self, name: str, axis: int) -> int | str:
@@ -140,7 +142,7 @@ def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
         new = chat.reply_tokens(turns, int(said.get("new") or 0))
         return model.trace(messages=[turn.as_message for turn in turns], new_tokens=new, **done)
     if not src.strip():
-        raise ValueError("The link has no sentence: copy it from a page that shows one.")
+        raise ValueError("The link has no sentence. Please copy it from a page that shows one.")
     if model.inputs.is_pair:
         return model.trace(src, tgt or None, **done)
     if not model.inputs.takes_target:
@@ -166,5 +168,7 @@ def _position(what: str, said: str, names: list[tuple[str, ...]]) -> int:
         if len(found) == 1:
             return found[0]
         if found:
-            raise ValueError(f"The {what} “{said[:40]}” stands there {len(found)} times: give its position instead.")
+            raise ValueError(
+                f"The {what} “{said[:40]}” stands there {len(found)} times. Please write its position instead."
+            )
     raise ValueError(f"There is no {what} “{said[:40]}”: there are {', '.join(name[0] for name in names)[:300]}.")

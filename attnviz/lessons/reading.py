@@ -176,7 +176,7 @@ def content_of(path: Path) -> str:
         line = error.object[: error.start].count(b"\n") + 1
         raise LessonError(Fault("this is not UTF-8 text; save the file as UTF-8", line=line)) from None
     except ValueError:
-        said = f"a lesson has at most {MOST_BYTES:,} bytes; this file has more: divide it"
+        said = f"a lesson has at most {MOST_BYTES:,} bytes; this file has more. Please divide it"
         raise LessonError(Fault(said, line=1)) from None
 
 

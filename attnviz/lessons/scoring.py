@@ -106,7 +106,9 @@ def read_number(text: str) -> float:
     if not typed:
         raise ValueError(_NO_NUMBER)
     if not _PLAIN_NUMBER.fullmatch(typed) or not math.isfinite(float(typed)):
-        raise ValueError(Translatable("“{typed}” is not one number: write one such as 12 or 0.5.", typed=typed[:40]))
+        raise ValueError(
+            Translatable("“{typed}” is not one number. Please write one such as 12 or 0.5.", typed=typed[:40])
+        )
     return float(typed)
 
 

@@ -116,5 +116,5 @@ def _range(name: str, choice: int | str, size: int) -> slice:
     if choice == "mean":
         return slice(None)
     if isinstance(choice, bool) or not isinstance(choice, int) or not 0 <= choice < size:
-        raise ValueError(f"{name} is 0 to {size - 1} or 'mean', not {choice!r}.")
+        raise ValueError(f"{name} must be a number from 0 to {size - 1} or 'mean', not {choice!r}.")
     return slice(choice, choice + 1)

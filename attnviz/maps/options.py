@@ -27,9 +27,9 @@ class MapOptions:
 
     def __post_init__(self) -> None:
         if self.specials not in ("show", "hide", "renormalise"):
-            raise ValueError(f"specials is 'show', 'hide' or 'renormalise', not {self.specials!r}.")
+            raise ValueError(f"specials must be 'show', 'hide' or 'renormalise', not {self.specials!r}.")
         if not isinstance(self.words, bool | int) and self.words != SPANS:
-            raise ValueError(f"words is True, False or 'spans', not {self.words!r}.")
+            raise ValueError(f"words must be True, False or 'spans', not {self.words!r}.")
 
     @property
     def hides_specials(self) -> bool:

@@ -161,7 +161,9 @@ def translator(model: str | Path = DEFAULT, *, device: str | None = None, dtype:
     folder = _folder(model)
     if folder is None:
         names = ", ".join(entry.name for entry in entries()) or "none is shipped"
-        raise CheckpointError(f"There is no model {str(model)!r}: give a folder, or one of the shipped ones ({names}).")
+        raise CheckpointError(
+            f"There is no model {str(model)!r}. Please pass a folder, or one of the shipped ones ({names})."
+        )
     chosen = choose_device(device)
     return Translator.load(folder, device=chosen, dtype=choose_dtype(dtype, device=chosen))
 

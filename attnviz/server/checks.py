@@ -47,34 +47,44 @@ def _names(settings: Settings) -> None:
         try:
             ip_network(proxy, strict=False)
         except ValueError:
-            raise ValueError(f"proxies has {proxy!r}: give an address or a network, such as 10.0.0.0/8.") from None
+            raise ValueError(
+                f"proxies has {proxy!r}. Please write an address or a network, such as 10.0.0.0/8."
+            ) from None
     for site in settings.embedders:
         parts = urlsplit(site)
         if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path or set(site) & set(" ;,'\""):
-            raise ValueError(f"embedders has {site!r}: give a site, such as https://school.example.")
+            raise ValueError(f"embedders has {site!r}. Please write a site, such as https://school.example.")
     _base_path(settings)
     for host in settings.hosts:
         if "/" in host or ":" in host.strip("[]").replace("::", ""):
-            raise ValueError(f"hosts has {host!r}: give a name without scheme, port and path, such as attn.example.")
+            raise ValueError(
+                f"hosts has {host!r}. Please write a name without scheme, port and path, such as attn.example."
+            )
 
 
 def _base_path(settings: Settings) -> None:
     """Raise ValueError for a base path that browsers would rewrite, or that begins with a path of the dashboard."""
     parts = settings.base_path.split("/")[1:]
     if any(not _BASE_PART.fullmatch(part) or not part.strip(".") for part in parts):
-        raise ValueError(f"base_path is {settings.base_path!r}: give a path of letters, digits, . _ and -, as /course.")
+        raise ValueError(
+            f"base_path is {settings.base_path!r}. Please write a path of letters, digits, . _ and -, as /course."
+        )
     if parts and parts[0] in (*_OWN_PATHS, *(page.stem for page in (APP / "pages").glob("*.py"))):
-        raise ValueError(f"base_path begins with {parts[0]!r}, a path of the dashboard itself: choose another name.")
+        raise ValueError(
+            f"base_path begins with {parts[0]!r}, a path of the dashboard itself. Please choose another name."
+        )
     public = urlsplit(settings.public_address).path.rstrip("/")
     if parts and public not in {"", settings.base_path}:
         raise ValueError(
-            f"public_address has the path {public}, and base_path is {settings.base_path}: make them equal."
+            f"public_address has the path {public}, and base_path is {settings.base_path}. Please make them equal."
         )
 
 
 def _certificate(settings: Settings) -> None:
     if bool(settings.certificate) != bool(settings.key):
-        raise ValueError("certificate and key go together: give both files, or neither and a proxy that speaks TLS.")
+        raise ValueError(
+            "certificate and key go together. Please write both files, or neither and a proxy that speaks TLS."
+        )
     if not settings.certificate:
         if settings.redirect_port:
             raise ValueError("redirect_port sends browsers to https, which needs certificate and key.")
@@ -107,9 +117,13 @@ def _login(settings: Settings) -> None:
         if missing := [name for name in needed if not getattr(settings, name)]:
             raise ValueError(f"login by oidc also needs {', '.join(missing)}.")
         if urlsplit(settings.public_address).scheme not in {"http", "https"}:
-            raise ValueError(f"public_address is {settings.public_address!r}: give it whole, https://attn.example.")
+            raise ValueError(
+                f"public_address is {settings.public_address!r}. Please write the whole address, https://attn.example."
+            )
     if settings.cookie_secret and len(settings.cookie_secret) < _LEAST_SECRET:
-        raise ValueError("cookie_secret is too short: give 32 characters or more, such as of `openssl rand -hex 32`.")
+        raise ValueError(
+            "cookie_secret is too short. Please write 32 characters or more, such as of `openssl rand -hex 32`."
+        )
 
 
 def _no_login(settings: Settings) -> None:
@@ -119,7 +133,9 @@ def _no_login(settings: Settings) -> None:
     for login, names in (("password", ("class_password", "teacher_password")), ("oidc", ("oidc_secret", "allowed"))):
         for name in names:
             if getattr(settings, name):
-                raise ValueError(f'{name} has no effect without login = "{login}": set both, or neither.')
+                raise ValueError(
+                    f'{name} has no effect without login = "{login}". Please set both, or neither of them.'
+                )
 
 
 def _passwords(settings: Settings) -> None:
@@ -129,7 +145,7 @@ def _passwords(settings: Settings) -> None:
         if 0 < len(getattr(settings, name)) < _SHORTEST:
             raise ValueError(f"{name} is too short: give {_SHORTEST} characters or more.")
     if settings.class_password == settings.teacher_password:
-        raise ValueError("class_password and teacher_password are the same: choose two different ones.")
+        raise ValueError("class_password and teacher_password are the same. Please choose two different ones.")
 
 
 def _models(settings: Settings) -> None:
@@ -140,12 +156,12 @@ def _models(settings: Settings) -> None:
     if settings.open_models == "nobody":
         return
     if settings.open_models == "teachers" and settings.login == "none":
-        raise ValueError("open_models is for teachers, and only a login tells who is a teacher: set login.")
+        raise ValueError("open_models is for teachers, and only a login tells who is a teacher. Please set login.")
     folder = Path(os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface"))
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(there, os.W_OK):
         raise ValueError(
-            f"open_models needs a folder for what is downloaded, and {there} cannot be written: set HF_HOME."
+            f"open_models needs a folder for what is downloaded, and {there} cannot be written. Please set HF_HOME."
         )
 
 
@@ -164,9 +180,11 @@ def _ports(settings: Settings) -> None:
     """Raise ValueError unless all ports are different and free."""
     for name in ("metrics_port", "redirect_port"):
         if getattr(settings, name) == settings.port:
-            raise ValueError(f"{name} is {settings.port}, the port of the pages: give it one of its own.")
+            raise ValueError(f"{name} is {settings.port}, the port of the pages. Please choose another port.")
     if settings.metrics_port and settings.metrics_port == settings.redirect_port:
-        raise ValueError(f"metrics_port and redirect_port are both {settings.metrics_port}: give each one of its own.")
+        raise ValueError(
+            f"metrics_port and redirect_port are both {settings.metrics_port}. Please choose a different port for each."
+        )
     for port in filter(None, (settings.port, settings.redirect_port)):
         check_port(settings.host, port)
     if settings.metrics_port:
@@ -215,7 +233,7 @@ def secret_of(settings: Settings) -> str:
             _make_secret(file)
         kept = file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"The cookie secret cannot be kept in {file} ({error}): set cookie_secret.") from None
+        raise ValueError(f"The cookie secret cannot be kept in {file} ({error}). Please set cookie_secret.") from None
     if len(kept) < _LEAST_SECRET:
-        raise ValueError(f"The cookie secret in {file} is too short: delete the file, and a new one is made.")
+        raise ValueError(f"The cookie secret in {file} is too short. Please delete the file, and a new one is made.")
     return kept

@@ -46,9 +46,13 @@ def reach(settings: Settings) -> Reach:
         return Reach((settings.public_root,))
     names = tuple(host for host in settings.hosts if not host.startswith("*"))
     if settings.proxies or (settings.is_local and settings.hosts):
-        return Reach(note="Visitors open the address of the proxy before this server: set public_address to print it.")
+        return Reach(
+            note="Visitors open the address of the proxy before this server. Please set public_address to print it."
+        )
     if settings.hosts and not names and "*" not in settings.hosts:
-        return Reach(note=f"Visitors open a name of {', '.join(settings.hosts)}: set public_address to print it.")
+        return Reach(
+            note=f"Visitors open a name of {', '.join(settings.hosts)}. Please set public_address to print it."
+        )
     if not settings.is_local:
         return _network_reach(settings, names)
     note = "Only this machine reaches it. To let others in, set host: --host 0.0.0.0 (docs/how-to/hosting.md)."

@@ -168,8 +168,8 @@ def _own_settings() -> Settings:
 def _loop() -> _Loop:
     if streamlit_internals.is_running():
         raise ValueError(
-            "A dashboard runs in this process already, and Streamlit allows one: open the model there, by its folder "
-            "or hub id."
+            "A dashboard runs in this process already, and Streamlit allows one. Please open the "
+            "model there, by its folder or hub id."
         )
     return _Loop()
 

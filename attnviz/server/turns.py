@@ -28,8 +28,8 @@ class TooLongError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"This took longer than the {self.seconds:g} s that this server allows for one answer: "
-            "ask for less, such as a shorter text or fewer steps."
+            f"This took longer than the {self.seconds:g} s that this server allows for one answer. "
+            "Please ask for less, such as a shorter text or fewer steps."
         )
 
 
@@ -95,7 +95,7 @@ class Turns:
             self._note_presence(address)
             if self._count() >= self._most and not (self._has_place() and self._may_start(address)):
                 raise BusyError(
-                    f"{self._most} runs wait already, and this server lets no more wait: press Run in a moment."
+                    f"{self._most} runs wait already, and this server lets no more wait. Please press Run in a moment."
                 )
             self._waiting.setdefault(address, deque()).append(ticket)
             self._start_watchdog()

@@ -219,7 +219,7 @@ def spans_by_rule(rule: str, spanned: SpannedText) -> tuple[Span, ...]:
     Raise ValueError with a message of one sentence if it finds none, or too many.
     """
     if rule not in RULES:
-        raise ValueError(f"There is no rule “{rule[:40]}”: choose one of {', '.join(RULES)}.")
+        raise ValueError(f"There is no rule called “{rule[:40]}”. Please choose one of {', '.join(RULES)}.")
     found = {"roles": _roles, "sentences": _sentences, "passages": _passages}[rule](spanned)
     if not found:
         raise ValueError("This text has no token for a span.")
@@ -241,7 +241,7 @@ def read_answer(written: str, spanned: SpannedText) -> Span:
         raise ValueError("Write an answer as its first token and the one after its last, such as 12-20.")
     (answer,) = check_spans([Span("answer", int(found[1]), int(found[2]))], len(spanned.tokens))
     if answer.start < 1:
-        raise ValueError("The answer begins with the first token, which no row outputs: choose a later span.")
+        raise ValueError("The answer begins with the first token, which no row outputs. Please choose a later span.")
     return replace(answer, role=spanned.role_of(answer))
 
 
@@ -258,7 +258,7 @@ def _by_hand(part: str) -> Span:
     found = _BY_HAND.fullmatch(part.strip())
     name = "" if found is None else _CONTROLS.sub(" ", replace_surrogates(unquote(found[1]))).strip()[:MOST_NAME]
     if found is None or not name:
-        raise ValueError(f"“{part.strip()[:40]}” is not a span: write name=start-end, such as question=12-20.")
+        raise ValueError(f"“{part.strip()[:40]}” is not a span. Please write name=start-end, such as question=12-20.")
     return Span(name, int(found[2]), int(found[3]))
 
 

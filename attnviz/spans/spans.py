@@ -155,8 +155,8 @@ def _check_size(trace: TraceLike, chosen: Sequence[Span], answer: Span) -> None:
     size = layers * heads * (len(answer) + len(chosen)) * (len(chosen) + 3)
     if size > MOST:
         raise ValueError(
-            f"An answer of {len(answer)} tokens and {len(chosen)} spans have {size:,} shares over all heads, and at "
-            f"most {MOST:,} can be drawn: choose a shorter answer or fewer spans."
+            f"An answer of {len(answer)} tokens and {len(chosen)} spans have {size:,} shares over all "
+            f"heads, and at most {MOST:,} can be drawn. Please choose a shorter answer or fewer spans."
         )
 
 

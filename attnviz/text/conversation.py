@@ -33,7 +33,7 @@ def read_turns(messages: Sequence[Mapping[str, Any] | Turn]) -> tuple[Turn, ...]
     if isinstance(messages, str | Mapping) or not isinstance(messages, Sequence):
         raise TextError(f"messages is a list of turns, {_EXAMPLE}.")
     if not messages:
-        raise TextError(f"The conversation is empty: give at least one turn, {_EXAMPLE}.")
+        raise TextError(f"The conversation is empty. Please pass at least one turn, {_EXAMPLE}.")
     if len(messages) > MOST_TURNS:
         raise TextError(f"The conversation has {len(messages):,} turns; at most {MOST_TURNS} are read.")
     turns = tuple(_turn(message, number) for number, message in enumerate(messages, start=1))
@@ -45,14 +45,14 @@ def _turn(message: Mapping[str, Any] | Turn, number: int) -> Turn:
     if isinstance(message, Turn):
         message = message.as_message
     if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
-        raise TextError(f"Turn {number} is not a turn: give a role and a content, {_EXAMPLE}.")
+        raise TextError(f"Turn {number} is not a turn. Please pass a role and a content, {_EXAMPLE}.")
     role, content = message["role"], message["content"]
     if role not in ROLES:
         raise TextError(f"Turn {number} has the role {role!r}; roles are {', '.join(ROLES)}.")
     if not isinstance(content, str):
         raise TextError(f"The content of turn {number} is not text. Images and tool calls are not read here.")
     if not content.strip():
-        raise TextError(f"Turn {number} ({role}) is empty: write something in it, or remove it.")
+        raise TextError(f"Turn {number} ({role}) is empty. Please write something in it, or remove it.")
     return Turn(role, replace_surrogates(content))
 
 
@@ -61,7 +61,7 @@ def _check_order(turns: Sequence[Turn]) -> None:
     spoken = turns[1:] if turns[0].role == "system" else turns
     first = len(turns) - len(spoken) + 1
     if not spoken:
-        raise TextError("The conversation has only a system turn: add a user turn.")
+        raise TextError("The conversation has only a system turn. Please add a user turn.")
     for number, turn in enumerate(spoken, start=first):
         if turn.role == "system":
             raise TextError(f"Turn {number} is a system turn; only the first turn can be one.")

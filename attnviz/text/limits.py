@@ -116,7 +116,7 @@ def require_room(max_tokens: int) -> None:
 def require_count(new_tokens: int | None) -> None:
     """Raise ValueError if the number of tokens to generate is below 0; None lets the model decide."""
     if new_tokens is not None and new_tokens < 0:
-        raise ValueError(f"new_tokens is 0 or more, not {new_tokens}.")
+        raise ValueError(f"new_tokens must be 0 or more, not {new_tokens}.")
 
 
 def require_ids(ids: Iterable[int], known: int) -> None:
@@ -128,4 +128,4 @@ def require_ids(ids: Iterable[int], known: int) -> None:
 def require_text(text: str) -> None:
     """Raise TextError if a text is empty or only spaces."""
     if not text.strip():
-        raise TextError('The sentence is empty: type one, for example "I love you."')
+        raise TextError('The sentence is empty. Please type one, for example "I love you."')

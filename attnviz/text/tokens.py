@@ -68,8 +68,10 @@ def check_spans(spans: Sequence[Span], length: int) -> tuple[Span, ...]:
             raise ValueError(f"The span “{span.name}” ends at token {span.end}; the text has {length}.")
     for one, other in pairwise(ordered):
         if other.start < one.end:
-            raise ValueError(f"The spans “{one.name}” and “{other.name}” share tokens: give spans that do not overlap.")
+            raise ValueError(
+                f"The spans “{one.name}” and “{other.name}” share tokens. Please pass spans that do not overlap."
+            )
     names = [span.name for span in ordered]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"Two spans are named “{twice}”: give them different names.")
+        raise ValueError(f"Two spans are named “{twice}”. Please give them different names.")
     return ordered

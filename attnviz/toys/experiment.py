@@ -159,7 +159,10 @@ class Experiment:
         if self.leak and "causal-mask" in self.without:
             raise ValueError("Without a causal mask everything is visible already, so nothing can leak.")
         if self.leak == "one-head" and self.heads == 1:
-            raise ValueError("With one head, a leak in one head means no mask at all: leave out causal-mask instead.")
+            raise ValueError(
+                "In a model with a single head, a leak in one head is the same as no causal mask. "
+                "Please leave out causal-mask instead of using a leak."
+            )
         if self.toy_task.is_decoder_only:
             for name, what in (
                 ("cross-attention", "cross-attention"),

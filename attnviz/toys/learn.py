@@ -50,7 +50,9 @@ def seconds_allowed() -> float:
     except ValueError:
         seconds = float("nan")
     if not 0 < seconds <= _MOST:
-        raise ValueError(f"{VARIABLE}={said[:40]!r} is not a number of seconds: give one up to {_MOST:.0f}.")
+        raise ValueError(
+            f"{VARIABLE}={said[:40]!r} is not a number of seconds. Please set it to a number up to {_MOST:.0f}."
+        )
     return seconds
 
 

@@ -337,7 +337,7 @@ class TraceLike(TraceDoors, ABC):
         """
         layers = self.shape(kind)[0]
         if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer < layers:
-            raise ValueError(f"layer is 0 to {layers - 1}, not {layer!r}.")
+            raise ValueError(f"layer must be from 0 to {layers - 1}, not {layer!r}.")
         return self._one_layer(kind, layer, None if head is None else self._head(kind, head))
 
     def _kind(self, kind: str) -> Kind:

@@ -42,7 +42,7 @@ class PieceDropout:
 
     def __init__(self, codec: TranslatorTokenizer, rate: float, *, seed: int = 0) -> None:
         if not 0 <= rate < 1:
-            raise ValueError(f"A dropout rate lies in [0, 1), not {rate}.")
+            raise ValueError(f"A dropout rate must be at least 0 and below 1, not {rate}.")
         self.rate, self.seed = rate, seed
         self._pieces, self._special = codec.pieces, codec.special_ids
         self._ids = {piece: id_ for id_, piece in enumerate(codec.pieces)}

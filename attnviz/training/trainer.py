@@ -76,8 +76,8 @@ class Trainer:
                 yield batches[self.share.rank]
             if not self.batch:
                 raise ValueError(
-                    f"There are fewer batches than the {self.share.count} workers: take fewer workers, or smaller "
-                    "batches (batch_tokens)."
+                    f"There are fewer batches than the {self.share.count} workers. Please take fewer "
+                    "workers, or smaller batches (batch_tokens)."
                 )
             self.epoch, self.batch = self.epoch + 1, 0
 
@@ -155,7 +155,7 @@ class Trainer:
         then, now = asdict(Recipe(**json.loads(state["recipe"]))), asdict(self.recipe)
         if changed := [name for name in now if name != "steps" and then[name] != now[name]]:
             raise ValueError(
-                f"{path} was trained with another {', '.join(changed)}; give the same recipe, or a new folder."
+                f"{path} was trained with another {', '.join(changed)}. Please pass the same recipe, or a new folder."
             )
         self.model.load_state_dict(state["model"])
         self.average = dict(state["average"])
@@ -312,7 +312,7 @@ class TrainingProgress:
 def read_state(path: Path) -> tuple[Recipe, TrainingProgress]:
     """Read the recipe and the progress from a saved state. Raises ValueError if the state is missing or broken."""
     if not path.is_file():
-        raise ValueError(f"There is no {path.name} in {path.parent.name!r}: train first.")
+        raise ValueError(f"There is no {path.name} in {path.parent.name!r}. Please train first.")
     state = read_saved(path, torch.device("cpu"))
     return Recipe(**json.loads(state["recipe"])), TrainingProgress(*state["place"])
 
@@ -322,4 +322,6 @@ def read_saved(path: Path, device: torch.device) -> dict[str, Any]:
     try:
         return torch.load(path, map_location=device, weights_only=True)
     except (RuntimeError, EOFError, pickle.UnpicklingError) as error:
-        raise ValueError(f"{path.name} is broken: remove it to begin again, or give another --state folder.") from error
+        raise ValueError(
+            f"{path.name} is broken. Please remove it to begin again, or give another --state folder."
+        ) from error

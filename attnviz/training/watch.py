@@ -70,7 +70,7 @@ class TrainingWatch:
         if self.most < _LEAST:
             raise ValueError(
                 f"The maps of the sentences to watch take {size:,} bytes at each look, and "
-                f"{MOST_BYTES // _LEAST:,} is the most: take shorter ones, or fewer."
+                f"{MOST_BYTES // _LEAST:,} is the most. Please take shorter ones, or fewer."
             )
         self._moments: list[TranslatorMoment] = []
 
@@ -86,8 +86,8 @@ class TrainingWatch:
             raise ValueError(f"{error} Remove it to start a new recording.") from error
         if not isinstance(found, TranslatorRecording) or not self._is_of(found):
             raise ValueError(
-                f"{self.path.name} was made with other sentences or another model: give the same sentences, or remove "
-                "it, and the watching begins again."
+                f"{self.path.name} was made with other sentences or another model. Please pass the "
+                "same sentences, or remove it, and the watching begins again."
             )
         self._moments = list(found.moments)
 

@@ -45,7 +45,7 @@ def read_config(folder: Path) -> ModelConfig:
         version, sizes = content["format_version"], content["model"]
     except (FileNotFoundError, NotADirectoryError) as error:
         raise CheckpointError(
-            f"There is no {CONFIG} in {folder.name!r}: give the folder of an attnviz checkpoint."
+            f"There is no {CONFIG} in {folder.name!r}. Please pass the folder of an attnviz checkpoint."
         ) from error
     except OSError as error:
         raise _unreadable_error(folder, CONFIG, error) from error
@@ -120,7 +120,7 @@ def _no_weights(folder: Path) -> str:
     pickles = sorted(path.name for path in folder.iterdir() if path.suffix in {".pt", ".pth", ".bin", ".pkl", ".ckpt"})
     if pickles:
         return (
-            f"{folder.name!r} holds {pickles[0]}, a pickle, which can run code and is not read: "
+            f"{folder.name!r} holds {pickles[0]}, a pickle, which can run code and is not read. Please "
             f"save the weights as {WEIGHTS}."
         )
     return f"There is no {WEIGHTS} in {folder.name!r}."

@@ -28,7 +28,7 @@ class ModelConfig:
         if self.d_k is None:
             if self.d_model % self.n_heads:
                 raise ValueError(
-                    f"d_model={self.d_model} is not a multiple of n_heads={self.n_heads}: "
+                    f"d_model={self.d_model} is not a multiple of n_heads={self.n_heads}. Please "
                     "choose other sizes, or give d_k, the size of one head."
                 )
             object.__setattr__(self, "d_k", self.d_model // self.n_heads)

@@ -125,7 +125,7 @@ class Sampling:
         if self.top_k is not None and self.top_k < 1:
             raise ValueError(f"top_k must be at least 1, not {self.top_k}.")
         if self.top_p is not None and not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p lies in (0, 1], not {self.top_p}.")
+            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}.")
 
     def __call__(self, logits: Logits) -> Ids:
         """Sample one id per row from the truncated distribution."""

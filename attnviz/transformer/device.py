@@ -20,8 +20,8 @@ DEVICES = ("cpu", "cuda", "mps")  # device types that models run on
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _TF32 = 2.0**-11  # largest relative error of rounding to TF32
 FULL = (
-    "The device that the model runs on has no memory left for this, even with all caches emptied: take a shorter text "
-    "or a smaller model, or run it on the CPU (ATTNVIZ_DEVICE=cpu)."
+    "The device that the model runs on has no memory left for this, even with all caches emptied. "
+    "Please take a shorter text or a smaller model, or run it on the CPU (ATTNVIZ_DEVICE=cpu)."
 )
 Result = TypeVar("Result")
 
@@ -44,7 +44,9 @@ def choose_device(name: str | None = None) -> torch.device:
     except RuntimeError:
         device = None
     if device is None or device.type not in DEVICES:
-        raise ValueError(f"{said_by}={name!r} is not a device that attnviz runs on: give cpu, cuda, cuda:1 or mps.")
+        raise ValueError(
+            f"{said_by}={name!r} is not a device that attnviz runs on. Please choose cpu, cuda, cuda:1 or mps."
+        )
     if not _exists(device):
         raise ValueError(f"{said_by}={name!r}, but this machine offers {', '.join(available_devices())}.")
     return device
@@ -65,7 +67,7 @@ def choose_dtype(name: str | None = None, *, device: torch.device) -> torch.dtyp
         one = torch.ones(2, 2, dtype=DTYPES[name], device=device)
         (one @ one).sum().item()
     except (RuntimeError, TypeError) as error:
-        raise ValueError(f"{said_by}={name!r}, but {device} cannot compute in it: give float32.") from error
+        raise ValueError(f"{said_by}={name!r}, but {device} cannot compute in it. Please choose float32.") from error
     return DTYPES[name]
 
 

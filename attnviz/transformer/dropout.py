@@ -20,7 +20,7 @@ class Dropout:
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate < 1:
-            raise ValueError(f"A dropout rate lies in [0, 1), not {self.rate}.")
+            raise ValueError(f"A dropout rate must be at least 0 and below 1, not {self.rate}.")
 
     def __call__(self, x: Tensor) -> Tensor:
         """Apply dropout to a tensor.

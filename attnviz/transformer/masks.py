@@ -109,7 +109,7 @@ def random(q_len: int, k_len: int | None = None, *, keep: float, seed: int) -> B
     decoding one token at a time requires. Raises ValueError for a rate outside 0 to 1.
     """
     if not 0 <= keep <= 1:
-        raise ValueError(f"keep is a share between 0 and 1, not {keep}.")
+        raise ValueError(f"keep must be a share between 0 and 1, not {keep}.")
     query, key = _positions(q_len, k_len)
     return (_uniform(query, key, seed) < keep).unsqueeze(0)
 

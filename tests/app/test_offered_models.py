@@ -27,7 +27,7 @@ def test_a_model_that_is_not_listed_is_refused_whether_it_exists_or_not(
     listed, name, requested_models, monkeypatch
 ) -> None:
     monkeypatch.setenv(offered_models.VARIABLE, listed)
-    said = f"This server does not offer the model “{name}”: choose one from the list."
+    said = f"This server does not offer the model “{name}”. Please choose one from the list."
     for opened in (lambda: traces.model(name), lambda: traces._read((name, None), None)):
         with pytest.raises(ValueError, match="does not offer") as error:
             opened()

@@ -36,7 +36,9 @@ def test_the_app_multiplies_float32_in_float32_whatever_the_machine_is_set_to(mo
 @pytest.mark.parametrize("said", ["0", "-1", "abc", "1.5", "\u00b2", "1025", "9" * 5000])
 def test_anything_else_is_refused_in_one_sentence(said, monkeypatch) -> None:
     monkeypatch.setenv("ATTNVIZ_THREADS", said)
-    with pytest.raises(ValueError, match=r"ATTNVIZ_THREADS=.* is not a number of threads: give one from 1 to 1024"):
+    with pytest.raises(
+        ValueError, match=r"ATTNVIZ_THREADS=.* is not a number of threads. Please set it to a number from 1 to 1024"
+    ):
         threads.prepare()
 
 

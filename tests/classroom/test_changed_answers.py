@@ -73,7 +73,7 @@ def test_an_answer_that_is_sent_again_does_not_undo_the_one_after_it(
 def test_an_answer_stays_once_its_step_takes_none(room: Classroom, key: TeacherKey, ana, answer: Answer) -> None:
     answer(2, "a")
     refused = [
-        (lambda: room.teachers.close(key), "takes no answers at the moment.* Your earlier answer counts"),
+        (lambda: room.teachers.close(key), "cannot answer this step at the moment.* Your earlier answer counts"),
         (lambda: room.teachers.reveal(key), "has been shown.* Your earlier answer counts"),
         (lambda: room.teachers.go(key, 1), "gone on to another step.* Your earlier answer counts"),
         (lambda: room.teachers.end(key), "takes no more answers. Your earlier answer counts"),
@@ -116,7 +116,7 @@ def test_a_student_cannot_change_an_answer_after_the_reveal(
     assert room.students.view(ana).is_revealed
     for is_guided in (False, True):
         room.teachers.guide(key, is_guided=is_guided)
-        with pytest.raises(ClassroomError, match="The right answer has been shown"):
+        with pytest.raises(ClassroomError, match="the right answer has been shown"):
             answer(0, "b")
         assert not room.students.view(ana).may_answer
 
@@ -128,7 +128,7 @@ def test_an_answer_that_was_given_before_everybody_walked_alone_is_final(
     room.teachers.guide(key, is_guided=False)
     assert room.students.view(ana).truth is not None
     room.teachers.guide(key, is_guided=True)
-    with pytest.raises(ClassroomError, match="The right answer has been shown"):
+    with pytest.raises(ClassroomError, match="the right answer has been shown"):
         answer(0, "b")
 
 

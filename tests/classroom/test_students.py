@@ -49,7 +49,7 @@ def test_a_nickname_is_one_student_whatever_its_letters(room: Classroom, key: Te
 
 def test_nobody_joins_a_class_that_has_ended(room: Classroom, key: TeacherKey) -> None:
     room.teachers.end(key)
-    with pytest.raises(ClassroomError, match="has ended: nobody can join"):
+    with pytest.raises(ClassroomError, match="has ended, so nobody can join"):
         room.students.join(key.code, "Ana")
 
 
@@ -93,9 +93,9 @@ def test_nothing_that_tells_is_in_a_students_view_before_the_reveal(room: Classr
 def test_an_answer_is_taken_while_its_step_is_open_and_no_other_time(room: Classroom, key: TeacherKey) -> None:
     ana = room.students.join(key.code, "Ana").token
     refused = [
-        (lambda: None, "takes no answers at the moment"),
-        (lambda: (room.teachers.open(key), room.teachers.close(key)), "takes no answers at the moment"),
-        (lambda: room.teachers.reveal(key), "has been shown: this answer came too late"),
+        (lambda: None, "cannot answer this step at the moment"),
+        (lambda: (room.teachers.open(key), room.teachers.close(key)), "cannot answer this step at the moment"),
+        (lambda: room.teachers.reveal(key), "came too late, because the right answer has been shown"),
         (lambda: room.teachers.go(key, 1), "gone on to another step"),
         (lambda: room.teachers.end(key), "takes no more answers"),
     ]

@@ -32,11 +32,11 @@ def test_one_address_begins_classes_of_so_many_bytes_an_hour_and_many_small_ones
     large = Lesson("large", "Large", 5, "tests", "en", (LessonStep("Only", "a" * 900_000, None, None),))
     for _ in range(6):
         room.teachers.start(large, address="192.0.2.1")
-    with pytest.raises(ClassroomError, match="Too many classes were started from here: try again in an hour"):
+    with pytest.raises(ClassroomError, match=r"Too many classes were started from here\. Please try again in an hour"):
         room.teachers.start(large, address="192.0.2.1")
     for number in range(60):
         room.teachers.start(choices(3), address=f"2001:db8::{number:x}")
-    with pytest.raises(ClassroomError, match="Too many classes were started from here: try again in an hour"):
+    with pytest.raises(ClassroomError, match=r"Too many classes were started from here\. Please try again in an hour"):
         room.teachers.start(choices(3), address="2001:db8::ffff")
 
 

@@ -203,7 +203,7 @@ def test_bytes_that_are_no_utf_8_are_said_with_their_line_after_the_lines_before
 def test_how_to_draw_is_refused_where_nothing_is_drawn(folder, way):
     result = run(*STEPS, "--model", str(folder), *way)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == f"attnviz: {way[0]} says how to draw tokens: give --sample, too.\n"
+    assert result.stderr == f"attnviz: {way[0]} says how to draw tokens. Please also pass --sample.\n"
 
 
 def test_a_folder_that_is_not_there_is_said_before_the_run(folder, tmp_path, monkeypatch):

@@ -41,7 +41,7 @@ def test_a_taken_port_is_said(capsys) -> None:
 
 
 def test_a_number_that_is_no_port_is_said(capsys) -> None:
-    assert said(capsys, "--port", "70000") == "attnviz: A port is a number from 1 to 65535, not 70000.\n"
+    assert said(capsys, "--port", "70000") == "attnviz: A port must be a number from 1 to 65535, not 70000.\n"
 
 
 @pytest.mark.parametrize("name", ["APP", "ASSETS"])

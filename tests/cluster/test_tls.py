@@ -110,7 +110,7 @@ def test_a_browser_gets_its_picture_over_a_websocket_under_tls(
         (
             "cluster",
             {"REDIRECT_PORT": "{free}", "METRICS_PORT": "{free}"},
-            "are both {free}: give each one of its own.",
+            "are both {free}. Please choose a different port for each.",
         ),
         ("cluster", {"PORT": "{taken}"}, "Port {taken} of 127.0.0.1 cannot be listened on: "),
     ],

@@ -33,8 +33,9 @@ def test_no_two_shipped_runs_share_a_name():
     [
         ({"without": "causal-mask", "leak": "one-head"}, "Without a causal mask everything is visible already, so "
             "nothing can leak."),
-        ({"heads": 1, "leak": "one-head"}, "With one head, a leak in one head means no mask at all: leave out "
-         "causal-mask instead."),
+        ({"heads": 1, "leak": "one-head"}, "In a model with a single head, a leak in one head is the same as no causal mask. "
+            "Please "
+            "leave out causal-mask instead of using a leak."),
         ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder-only model: it has no "
          "cross-attention."),
         ({"task": "twice", "without": ("padding-mask",)}, "twice is learned by a decoder-only model: it has no "
@@ -52,8 +53,8 @@ def test_no_two_shipped_runs_share_a_name():
         ({"steps": 1.5}, "steps is a whole number from 1 to 20,000, not 1.5."),
         ({"learning_rate": float("nan")}, "learning_rate is a number from 0.000001 to 0.3, not nan."),
         ({"learning_rate": "fast"}, "learning_rate is a number from 0.000001 to 0.3, not fast."),
-        ({"task": "german"}, "There is no task 'german': there are french, reverse, sort, twice, add."),
-        ({"task": None}, "There is no task 'None': there are french, reverse, sort, twice, add."),
+        ({"task": "german"}, "There is no task 'german'. The tasks are french, reverse, sort, twice, add."),
+        ({"task": None}, "There is no task 'None'. The tasks are french, reverse, sort, twice, add."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_trained_is_said_in_one_sentence(choices, said):
@@ -84,7 +85,9 @@ def test_a_run_beyond_the_limit_is_refused_before_it_begins(monkeypatch):
 @pytest.mark.parametrize("said", ["much", "-1", "nan", "1e9"])
 def test_a_limit_that_is_no_number_of_seconds_is_named(said, monkeypatch):
     monkeypatch.setenv(VARIABLE, said)
-    with pytest.raises(ValueError, match=rf"^{VARIABLE}='{said}' is not a number of seconds: give one up to 3600\.$"):
+    with pytest.raises(
+        ValueError, match=rf"^{VARIABLE}='{said}' is not a number of seconds. Please set it to a number up to 3600\.$"
+    ):
         require_affordable(Experiment("french"))
 
 

@@ -119,7 +119,9 @@ def test_a_sum_is_held_out_whichever_number_comes_first():
 
 
 def test_another_task_is_named_in_a_sentence():
-    with pytest.raises(ValueError, match=r"^There is no task 'german': there are french, reverse, sort, twice, add\.$"):
+    with pytest.raises(
+        ValueError, match=r"^There is no task 'german'. The tasks are french, reverse, sort, twice, add\.$"
+    ):
         task("german")
 
 

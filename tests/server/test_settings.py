@@ -96,19 +96,19 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"proxies": ("my proxy",)}, "proxies has 'my proxy': give an address or a network"),
+        ({"proxies": ("my proxy",)}, "proxies has 'my proxy'. Please write an address or a network"),
         ({"embedders": ("school.example",)}, "give a site, such as https"),
         ({"embedders": ("https://a.example; script-src *",)}, "give a site, such as https"),
         ({"hosts": ("https://a.example",)}, "give a name without scheme"),
         ({"hosts": ("a.example:80",)}, "give a name without scheme"),
-        ({"base_path": "/my course"}, "base_path is '/my course': give a path of letters"),
+        ({"base_path": "/my course"}, "base_path is '/my course'. Please write a path of letters"),
         ({"base_path": "/a/../b"}, "give a path of letters"),
         ({"base_path": "/heads/attn"}, "begins with 'heads', a path of the dashboard itself"),
         (
             {"base_path": "/course", "public_address": "https://a.example/attn"},
-            "public_address has the path /attn, and base_path is /course: make them equal",
+            "public_address has the path /attn, and base_path is /course. Please make them equal",
         ),
-        ({"metrics_port": 8501}, "metrics_port is 8501, the port of the pages: give it one of its own"),
+        ({"metrics_port": 8501}, "metrics_port is 8501, the port of the pages. Please choose another port"),
         ({"certificate": "c.pem"}, "certificate and key go together"),
         ({"certificate": "no.pem", "key": "no.pem"}, "certificate names no.pem, and there is no such file"),
         ({"certificate": str(TEMPLATE), "key": str(TEMPLATE)}, "are not a certificate and its key"),
@@ -117,7 +117,7 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         ({"login": "password"}, "needs class_password"),
         ({"class_password": "correct horse"}, 'class_password has no effect without login = "password"'),
         ({"teacher_password": "correct horse"}, "teacher_password has no effect without login"),
-        ({"allowed": ("@school.example",)}, 'allowed has no effect without login = "oidc": set both'),
+        ({"allowed": ("@school.example",)}, 'allowed has no effect without login = "oidc". Please set both'),
         (PASSWORD | {"class_password": "short"}, "class_password is too short"),
         (PASSWORD | {"teacher_password": "correct horse"}, "are the same"),
         (PASSWORD | {"cookie_secret": "short"}, "cookie_secret is too short"),
@@ -138,7 +138,7 @@ def test_settings_that_do_not_go_together_are_said(given, said) -> None:
 def test_a_folder_that_cannot_be_written_is_said(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     monkeypatch.setattr(checks.os, "access", lambda *_: False)
-    with pytest.raises(ValueError, match="cannot be written: set HF_HOME"):
+    with pytest.raises(ValueError, match=r"cannot be written\. Please set HF_HOME"):
         checks.check(Settings(open_models="everybody"))
 
 
@@ -173,8 +173,8 @@ def test_a_restart_signs_cookies_with_the_secret_that_was_kept_beside_the_databa
 
 def test_a_secret_that_cannot_be_kept_is_said(tmp_path) -> None:
     (tmp_path / "file").write_text("", encoding="ascii")
-    with pytest.raises(ValueError, match=r"cookie secret cannot be kept in .*: set cookie_secret\.$"):
+    with pytest.raises(ValueError, match=r"cookie secret cannot be kept in .*. Please set cookie_secret\.$"):
         checks.secret_of(Settings(database=str(tmp_path / "file" / "classes.sqlite")))
     (tmp_path / "cookie-secret").write_text("short", encoding="ascii")
-    with pytest.raises(ValueError, match=r"is too short: delete the file"):
+    with pytest.raises(ValueError, match=r"is too short. Please delete the file"):
         checks.secret_of(Settings(database=str(tmp_path / "classes.sqlite")))

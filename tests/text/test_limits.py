@@ -29,7 +29,7 @@ def test_both_caps_say_what_they_cut(codec):
 
 @each_case("text", ["", " ", "\n\t", "\u3000"])
 def test_blank_sentence_is_asked_for_again(text):
-    with pytest.raises(TextError, match="empty: type one"):
+    with pytest.raises(TextError, match=r"empty\. Please type one"):
         require_text(text)
 
 

@@ -100,7 +100,10 @@ def test_held_out_sentences_have_a_section_of_their_own_and_are_refused_where_th
         (["--data", "nowhere", "--recipe", "{"], "--recipe must be a JSON object"),
         (["--data", "nowhere", "--recipe", '{"colour": 1}'], "--recipe must be a JSON object"),
         (["--data", "nowhere", "--recipe", "[1]"], "--recipe must be a JSON object"),
-        (["--data", "nowhere", "--state", "nowhere", "--card", "card.md"], "no state.pt in 'nowhere': train first"),
+        (
+            ["--data", "nowhere", "--state", "nowhere", "--card", "card.md"],
+            "no state.pt in 'nowhere'. Please train first",
+        ),
     ],
 )
 def test_mistakes_are_one_sentence(arguments, reason, capsys, tmp_path, monkeypatch):

@@ -86,7 +86,7 @@ def test_steps_may_be_raised_and_nothing_else(recipe, config, corpora, tmp_path)
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04"])
 def test_a_broken_state_says_what_to_do(recipe, config, tmp_path, content):
     (tmp_path / "state.pt").write_bytes(content)
-    with pytest.raises(ValueError, match=r"state\.pt is broken: remove it"):
+    with pytest.raises(ValueError, match=r"state\.pt is broken. Please remove it"):
         Trainer(recipe, config, CPU).load(tmp_path / "state.pt")
 
 

@@ -108,7 +108,9 @@ def test_workers_drop_out_different_units(recipe, config, corpora):
 
 def test_too_few_batches_for_the_workers_is_said(recipe, config, corpora):
     trainer = Trainer(replace(recipe, batch_tokens=100_000), config, CPU, Share(0, 2))
-    with pytest.raises(ValueError, match="fewer batches than the 2 workers: take fewer workers, or smaller batches"):
+    with pytest.raises(
+        ValueError, match=r"fewer batches than the 2 workers\. Please take fewer workers, or smaller batches"
+    ):
         next(trainer.batches(corpora))
 
 

@@ -210,7 +210,7 @@ def test_an_answer_that_is_sent_again_or_after_the_step_was_closed_is_not_counte
         submit = ann.state("class-submit", trigger_value=True)
         classes.teachers.close(key)
         ann.press("class-submit", typed)
-        assert "takes no answers at the moment" in " ".join(ann.shown.alerts)
+        assert "cannot answer this step at the moment" in " ".join(ann.shown.alerts)
         classes.teachers.open(key)
         ann.ask_for_news()
         for _ in range(3):

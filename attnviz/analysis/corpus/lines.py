@@ -39,11 +39,11 @@ def lines_of(given: str | Sequence[str]) -> tuple[CorpusLine, ...]:
     texts = given.split("\n") if isinstance(given, str) else given
     read = [_line(text.rstrip("\r"), number) for number, text in enumerate(texts, 1) if text.strip()]
     if not read:
-        raise TextError("There is no line to read: give one sentence per line.")
+        raise TextError("There is no line to read. Please write one sentence per line.")
     if len(read) > MOST_LINES:
         raise TextError(
-            f"There are {len(read):,} lines, but at most {MOST_LINES:,} are read: leave out those from line "
-            f"{read[MOST_LINES].number:,} on."
+            f"There are {len(read):,} lines, but at most {MOST_LINES:,} are allowed. Please delete the "
+            f"lines from line {read[MOST_LINES].number:,} on."
         )
     once: dict[tuple[str, str], CorpusLine] = {}
     for line in read:
@@ -60,11 +60,11 @@ def _line(text: str, number: int) -> CorpusLine:
 def _require(line: CorpusLine) -> None:
     for part in (line.text, line.target):
         if len(part) > MAX_CHARACTERS:
-            raise line.refusal(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}: split it.")
+            raise line.refusal(f"has {len(part):,} characters, more than {MAX_CHARACTERS:,}. Please split it.")
         if strange := [mark for mark in part if unicodedata.category(mark) in _UNUSABLE]:
-            raise line.refusal(f"has a character that is not text (U+{ord(strange[0]):04X}): remove it.")
+            raise line.refusal(f"has a character that is not text (U+{ord(strange[0]):04X}). Please remove it.")
     if not any(mark.isalnum() for mark in line.text):
-        raise line.refusal("has neither a letter nor a digit: leave it out.")
+        raise line.refusal("has neither a letter nor a digit. Please leave it out.")
 
 
 def _escape(text: str) -> str:

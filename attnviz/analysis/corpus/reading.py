@@ -143,7 +143,9 @@ def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
     """Run one line. Raise TextError, which names the line, if the model cannot read the whole line."""
     asked = model.inputs
     if line.target and not asked.takes_target:
-        raise line.refusal(f"gives a target after a tab, and {model.name} takes none: remove it.")
+        raise line.refusal(
+            f"has a target after a tab, but {model.name} accepts no target. Please remove the tab and the target."
+        )
     how = {"to": to} if asked.has_language else {}
     how |= {"tgt_text": line.target} if line.target else {}
     how |= {"new_tokens": 0} if asked.is_prompt else {}
@@ -155,7 +157,9 @@ def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
             raise
         raise line.refusal(f"cannot be read: {error}") from error
     if cut := [note for note in trace.info.notes if "only the first" in note.lower()]:
-        raise line.refusal(f"is too long: {cut[0][0].lower()}{cut[0][1:].rstrip('.')}. Cut it in several.")
+        raise line.refusal(
+            f"is too long: {cut[0][0].lower()}{cut[0][1:].rstrip('.')}. Please split it into several lines."
+        )
     return trace
 
 

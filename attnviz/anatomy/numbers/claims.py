@@ -74,7 +74,10 @@ def one_head(inputs: SiteInputs) -> OneHead:
     """
     weights = inputs.weights
     if weights.n_heads * weights.d_v != weights.d_model:
-        raise ValueError(f"The heads' values together have {weights.n_heads * weights.d_v} numbers, not d_model.")
+        raise ValueError(
+            f"The values of all heads together have {weights.n_heads * weights.d_v} dimensions. This "
+            "comparison works only if this number equals d_model."
+        )
     single = replace(weights, n_heads=1, scoring=PLAIN)
     identity = replace(single, W_o=torch.eye(weights.d_model), b_o=torch.zeros_like(weights.b_o))
     plain, plain_attn = SingleAttention.from_site(single, 0)(*inputs.call)

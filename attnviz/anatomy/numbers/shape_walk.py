@@ -75,7 +75,7 @@ class WalkStep:
 def shape_walk(inputs: SiteInputs, layout: str = "batch_first") -> tuple[WalkStep, ...]:
     """Run one site on its inputs, and return every line in order. Raise ValueError for an unknown layout."""
     if layout not in LAYOUTS:
-        raise ValueError(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}.")
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}.")
     return tuple((BatchFirstWalk(inputs) if layout == "batch_first" else SequenceFirstWalk(inputs)).steps())
 
 
@@ -327,14 +327,16 @@ class BatchFirstWalk(Walk):
             "context = context.transpose(1, 2)",
             context.tensor.transpose(1, 2),
             "batch q_len heads d_v",
-            "The head axis moves behind the length, so that a token's parts from all heads are neighbours again.",
+            "The head axis moves behind the length axis again, so that the results of all heads for "
+            "one token are neighbours in the last two axes.",
             context,
         )
         block = self.line(
             "context = context.contiguous()",
             back.tensor.contiguous(),
             "batch q_len heads d_v",
-            "Now in memory too: the only line that copies. The fused kernel's output follows the query's strides and "
+            "This line copies the tensor, so that those results are also neighbours in memory. It is "
+            "the only line that copies. The fused kernel's output follows the query's strides and "
             "needs no such copy; an explicit product does.",
             back,
         )

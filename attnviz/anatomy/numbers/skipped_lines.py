@@ -75,7 +75,8 @@ SKIPS: Mapping[str, Skip] = {
         _BACK,
         "context.view(batch, q_len, -1)",
         replace(RIGHT, merge=_no_transpose_back),
-        "The size fits and memory is contiguous, so nothing raises; but a row now holds several tokens of one head.",
+        "The sizes fit and the memory is contiguous, so torch raises no error. But each row now "
+        "contains several tokens of one head.",
     ),
     "transpose": Skip(
         "no transpose",
@@ -90,23 +91,24 @@ SKIPS: Mapping[str, Skip] = {
         _WIDE,
         "mask.unsqueeze(0)",
         replace(RIGHT, weigh=_mask_at(0)),
-        "The mask's batch axis then stands where the scores have heads. With a batch of one, or of as many sentences "
-        "as heads, nothing would raise.",
+        "The batch axis of the mask is then matched with the head axis of the scores. If the batch "
+        "had one sentence, or as many sentences as there are heads, torch would raise no error.",
     ),
     "unsqueeze -1": Skip(
         "mask unsqueezed at -1",
         _WIDE,
         "mask.unsqueeze(-1)",
         replace(RIGHT, weigh=_mask_at(-1)),
-        "A negative dim counts from the end: the new axis stands last, and the mask's keys stand where the scores have "
-        "queries.",
+        "A negative dim counts from the end, so the new axis becomes the last one. The key axis of "
+        "the mask is then matched with the query axis of the scores.",
     ),
     "scale": Skip(
         "no scale",
         "query @ key.transpose(-2, -1) / √d_k",
         "query @ key.transpose(-2, -1)",
         replace(RIGHT, scores=_leave_scale_out),
-        "Every shape is right and rows sum to 1; the weights are sharper than those that the model was trained with.",
+        "Every shape is correct and rows sum to 1, but the weights are sharper than the weights that "
+        "the model was trained with.",
         of_scale=True,
     ),
     "softmax 2": Skip(
@@ -114,7 +116,8 @@ SKIPS: Mapping[str, Skip] = {
         _SOFT,
         "masked_scores.softmax(dim=2)",
         replace(RIGHT, weigh=_softmax_over(2)),
-        "Columns sum to 1 instead of rows; a key that no query may see gives NaN: every number of its column is −∞.",
+        "Columns sum to 1 instead of rows. A key that no query may see gives NaN, because every score "
+        "in its column is −∞.",
     ),
     "softmax 1": Skip(
         "softmax over the heads",
@@ -179,5 +182,5 @@ def tensor_before_line(name: str, inputs: SiteInputs) -> Given:
 
 def _skip(name: str) -> Skip:
     if name not in SKIPS:
-        raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not {name!r}.")
+        raise ValueError(f"The line to skip must be one of {', '.join(SKIPS)}, not {name!r}.")
     return SKIPS[name]

@@ -128,7 +128,7 @@ def memory_order(length: int = 3, heads: int = 2, d_k: int = 2) -> tuple[Orderin
     Raise ValueError for sizes below 1.
     """
     if min(length, heads, d_k) < 1:
-        raise ValueError(f"Sizes are at least 1, not {length}, {heads} and {d_k}.")
+        raise ValueError(f"All sizes must be at least 1, but they are {length}, {heads} and {d_k}.")
     flat = torch.arange(length * heads * d_k).view(length, heads * d_k)
     viewed = flat.view(length, heads, d_k)
     turned = viewed.transpose(0, 1)

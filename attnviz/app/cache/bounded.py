@@ -119,7 +119,7 @@ class BoundedCache(Generic[Name, Kept]):
         size: Callable[[Kept], float] | None = None,
     ) -> None:  # fmt: skip
         if most < 1:
-            raise ValueError(f"A cache holds at least one model, not {most}.")
+            raise ValueError(f"The cache must have room for at least one model, not {most}.")
         self._read, self._most, self._size = read, most, size or (lambda _: 1.0)
         self._places: OrderedDict[Name, _Slot[Kept]] = OrderedDict()
         self._total = 0.0  # of what is in `_places`: counted as it comes and goes, not anew
@@ -137,7 +137,9 @@ class BoundedCache(Generic[Name, Kept]):
         """
         read = read or self._read
         if read is None:
-            raise ValueError(f"The cache cannot compute {name!r}: give the cache a `read`, or pass one.")
+            raise ValueError(
+                f"The cache cannot compute {name!r}. Please construct the cache with a `read`, or pass one."
+            )
         with self._lock:
             place = self._places.setdefault(name, _Slot())
         if progress is not None and place.model is None and place.lock.locked():

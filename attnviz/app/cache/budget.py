@@ -42,7 +42,9 @@ def share() -> float:
     except ValueError:
         found = 0.0
     if not 0.05 <= found <= 0.9:
-        raise ValueError(f"ATTNVIZ_MEMORY_SHARE={said!r} is not a share of the memory: give a number from 0.05 to 0.9.")
+        raise ValueError(
+            f"ATTNVIZ_MEMORY_SHARE={said!r} is not a share of the memory. Please set it to a number from 0.05 to 0.9."
+        )
     return found
 
 

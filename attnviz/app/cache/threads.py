@@ -40,5 +40,7 @@ def _threads_setting() -> int | None:
     """
     said = os.environ.get("ATTNVIZ_THREADS", "").strip()
     if said and (not said.isdecimal() or len(said) > 4 or not 1 <= int(said) <= _MOST):
-        raise ValueError(f"ATTNVIZ_THREADS={said!r} is not a number of threads: give one from 1 to {_MOST}.")
+        raise ValueError(
+            f"ATTNVIZ_THREADS={said!r} is not a number of threads. Please set it to a number from 1 to {_MOST}."
+        )
     return int(said) if said else None

@@ -144,7 +144,8 @@ def most_tokens() -> int:
         return MOST_TOKENS
     if not said.isdecimal() or not 1 <= int(said) <= _LARGEST_LIMIT:
         raise ValueError(
-            f"{LIMIT_VARIABLE}={said[:40]!r} is not a number of tokens: give one up to {_LARGEST_LIMIT:,}."
+            f"{LIMIT_VARIABLE}={said[:40]!r} is not a number of tokens. Please set it to a number up "
+            f"to {_LARGEST_LIMIT:,}."
         )
     return int(said)
 

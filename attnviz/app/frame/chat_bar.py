@@ -65,7 +65,7 @@ def _without_empty_turns(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
     for number in sorted(empty):
         other = _partner(drafted, number)
         more = f" Turn {other + 1}, which belongs to it, is left out." if other in left_out - empty else ""
-        current_page().add(f"Turn {number + 1} is empty and is not read yet: type it in the conversation.{more}")
+        current_page().add(f"Turn {number + 1} is empty and is not read yet. Please type it in the conversation.{more}")
     return kept
 
 

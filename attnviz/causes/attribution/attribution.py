@@ -145,7 +145,9 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
     special = {NONE: None, RUNNER_UP: runner_up}
     against = special[state.against] if state.against in special else _id(model, trace, state.against, problems)
     if against == token:
-        problems.append("A token's lead over itself is 0. Choose two different tokens.")
+        problems.append(
+            "The logit difference between a token and itself is always 0. Please choose two different tokens."
+        )
         against = None
     return LogitQuestion(
         LogitTarget(step, token, against), runner_up, tuple(dict.fromkeys([own, token, *best])), tuple(problems)

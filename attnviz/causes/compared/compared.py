@@ -37,12 +37,13 @@ BY = {
 }
 RULES = ("none", *(name for name in MASK_RULES if name != "padding"))
 FIXED = (
-    "Rows and columns are paired where their words match (difflib). Those without a partner are hatched, and a row's "
-    "weight on all such keys counts as one key that the other run does not have.",
+    "Rows and columns of the two maps are paired if their words match (found with Python's difflib). "
+    "Rows and columns without a partner are hatched. For the divergence, all keys of a row without a "
+    "partner are treated as one key, which has no weight in the other run.",
     "Heads are compared by number. Between two models an equal number means nothing: heads of separately trained "
     "models are unrelated.",
     "A divergence shows that a head looks elsewhere, not that this changes the text. To see that, switch the head off.",
-    "This is one pair. A difference here may have another reason than you think.",
+    "This compares only one pair. A difference may have another cause than the one that you expect.",
 )
 ALL = 1_500_000  # maximum bytes of maps that a page sends at once
 MOST_NAME = 120  # maximum characters of a run's name

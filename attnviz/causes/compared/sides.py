@@ -23,8 +23,8 @@ FIXED_FOR_LANGUAGES = (
     "Held fixed: model, source and changes to the run. Each language has the target that the model writes."
 )
 FIXED_FOR_MODELS = (
-    "Held fixed: the source text. Vocabularies may differ, so pieces are merged and words compared. Changes to the "
-    "run apply to the first model only."
+    "Held fixed: the source text. The vocabularies of the models may differ, so tokens are merged "
+    "into words, and words are compared. Changes to the run apply only to the first model."
 )
 _FIXED_FOR_CHANGES = (
     "Held fixed: model, source and target (the unchanged run's), so that rows can be compared. Both runs write "

@@ -91,7 +91,7 @@ def text_findings(
     if ahead <= 0 or behind <= 0 or int(after.rivals[place]) != other[at].id:
         return (f"The first difference is at “{here}”: the model now writes “{there}”.",)
     hair = min(ahead, behind) < HAIR
-    verdict = " The lead was tiny, so any small change reverses it." if hair else ""
+    verdict = " The lead was tiny, so even a small change can reverse it." if hair else ""
     return (
         f"The first difference is at “{here}”: it was ahead of its runner-up by {amount(ahead)} nats, and is now "
         f"behind “{there}” by {amount(behind)}.{verdict}",
@@ -141,9 +141,16 @@ def pair_findings(runs: RunComparison) -> tuple[str, ...]:
 
 def _unaligned_sentences(runs: RunComparison) -> tuple[str, ...]:
     apart = [_SHORT[kind] for kind, found in runs.kinds.items() if not found.in_step]
-    alone = (f"Too few rows of {' and '.join(apart)} can be paired, so each run's maps are in its own order.",)
+    alone = (
+        f"Too few rows of {' and '.join(apart)} can be paired. The rows of each map are therefore shown in "
+        "the order of the map's own run.",
+    )
     said = [f"{_SHORT[kind]}: {lone}" for kind, found in runs.kinds.items() if found.in_step and (lone := _lone(found))]
-    words = ("Vocabularies may differ: pieces are merged, and words are compared.",) if runs.by_words else ()
+    words = (
+        ("The vocabularies may differ, so tokens are merged into words, and words are compared.",)
+        if runs.by_words
+        else ()
+    )
     return (
         *words,
         *alone[: len(apart)],

@@ -33,4 +33,4 @@ def id_of(model: Model, trace: Trace, asked: str) -> int | None:
         return pieces[0].id
     shown = " ".join(f"“{display_token(piece)}”" for piece in pieces[:8])
     what = f"{len(pieces)} tokens for this model ({shown})" if pieces else "not a token of this model"
-    raise ValueError(f"“{asked[:60]}” is {what}. Choose one of its tokens.")
+    raise ValueError(f"“{asked[:60]}” is {what}. Please choose a single token.")

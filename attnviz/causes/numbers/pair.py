@@ -33,7 +33,7 @@ class LogitDifference:
 
     def __post_init__(self) -> None:
         if self.a == self.b:
-            raise ValueError("The metric is the difference of two tokens' logits: choose two different ones.")
+            raise ValueError("The metric is the difference of two tokens' logits. Please choose two different ones.")
 
     def value(self, trace: Trace) -> float:
         """Return the logit difference in a run. Raise ValueError for a step or an id that the run does not have."""
@@ -142,7 +142,7 @@ def pair_of(model: Model, clean: Trace, other: Trace) -> Pair:
     if other.model_id != clean.model_id:
         raise ValueError(
             f"The changed sentence was run with other weights ({other.model_id}) than the clean one "
-            f"({clean.model_id}): a patch needs one model."
+            f"({clean.model_id}). A patch needs two runs of the same model."
         )
     for trace in (clean, other):
         if trace.logits is None:

@@ -83,8 +83,9 @@ class Restored:
         if self.is_drawn:
             return ""
         return (
-            f"The two runs differ by {abs(self.clean - self.changed):.3f} logits in this metric, less than {LEAST}: "
-            "a share of so small a difference says nothing. Choose another step or other tokens."
+            f"The metric of the two runs differs by only {abs(self.clean - self.changed):.3f} logits, "
+            f"which is less than {LEAST}. A share of such a small difference is not meaningful. Please "
+            "choose another step or other tokens."
         )
 
     @property

@@ -39,7 +39,8 @@ FIXED = (
     "The probabilities are for one target: the unchanged model's text (or yours). Both runs read the same tokens, so "
     "steps can be compared.",
     "Weights, tokens, positions and masks stay the same. Later layers read the changed numbers and may compensate.",
-    "Only the heads are off, before W_o joins them. The bias of W_o, residuals and feed-forward layers stay.",
+    "Only the outputs of these heads are replaced, before W_o joins the heads. The bias of W_o, the "
+    "residual connections and the feed-forward layers stay active.",
     "A head may be necessary without being sufficient, and one sentence proves little: if a word becomes less likely "
     "without a head, other parts may still have made the word. Count on many sentences, or measure each head on the "
     "tab Many sentences.",

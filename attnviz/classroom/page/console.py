@@ -53,7 +53,10 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     else:
         _draw_question(found, step)
     if not found.is_guided:
-        st.info("Everybody works alone: each student sees the right answer after their own.", icon=":material/hiking:")
+        st.info(
+            "All students work alone. Each student sees the right answer after giving an answer.",
+            icon=":material/hiking:",
+        )
     counts = st.container(key="class-counts")
     teacher.controls(own, found)
     if _is_lobby(found) and step.question is not None:
@@ -235,7 +238,9 @@ def _draw_ending(own: Seat, found: TeacherView) -> None:
         if not found.is_over:
             _end(own)
         _delete(own)
-    st.caption(f"The class is deleted on {day(found.expires)} at the latest, with all nicknames and answers.")
+    st.caption(
+        f"The class will be deleted on {day(found.expires)} at the latest, together with all nicknames and answers."
+    )
 
 
 def _end(own: Seat) -> None:
@@ -246,7 +251,7 @@ def _end(own: Seat) -> None:
 
 def _delete(own: Seat) -> None:
     with st.popover("Delete"):
-        st.markdown("The class, its nicknames and its answers are deleted at once. This cannot be undone.")
+        st.markdown("This deletes the class with all nicknames and answers immediately. You cannot undo this.")
         st.button("Delete everything now", key="class-purge", on_click=_purge, args=(own,))
 
 
@@ -258,4 +263,4 @@ def _purge(own: Seat) -> None:
         return
     seat.give_up(own)
     persistent.write({CLASS: None})
-    following.say("The class is deleted, with all nicknames and answers.")
+    following.say("The class has been deleted, together with all nicknames and answers.")

@@ -35,7 +35,7 @@ TEXTS = (
     "Invented: I would say that the verb decides.",
     "Invented: I am not sure, perhaps the end of the sentence.",
     "Invented: both heads do the same here.",
-    "Invented: the mask leaves it no other choice.",
+    "Invented: the mask hides all other tokens from it.",
 )
 _WRITTEN = ("invented word", "another invented word", "a third invented word")
 _TRIES = 30

@@ -25,25 +25,32 @@ T = TypeVar("T")
 
 _PAUSES = (0.2, 0.4)  # seconds before a second and a third try
 _TURN = 10.0  # seconds that a thread waits for the threads that write before it
-_BUSY = Translatable("The class's database is busy: nothing is lost, but this is not saved yet; try again in a moment.")
+_BUSY = Translatable(
+    "The class's database is busy: nothing is lost, but this is not saved yet. Please try again in a moment."
+)
 _FULL = Translatable(
-    "The disk of the class's database is full: what was saved is safe, but this is not saved; "
+    "The disk of the class's database is full: what was saved is safe, but this is not saved. Please "
     "tell the people who run attnviz."
 )
 _AWAY = Translatable(
-    "The class's database does not answer: what was saved is safe, but this is not saved yet; try again in a moment."
+    "The class's database does not answer: what was saved is safe, but this is not saved yet. Please "
+    "try again in a moment."
 )
 _MOVED = Translatable(
-    "The file of the class's database was moved or deleted, so this is not saved: tell the people who run attnviz."
+    "The file of the class's database was moved or deleted, so this is not saved. Please tell the "
+    "people who run attnviz."
 )
 _DAMAGED = Translatable(
-    "The file that ATTNVIZ_DATABASE names is not a SQLite database, or is damaged: tell the people who run attnviz."
+    "The file that ATTNVIZ_DATABASE names is not a SQLite database, or is damaged. Please tell the "
+    "people who run attnviz."
 )
 _SQLITE = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
     sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_READONLY: Translatable("The class's database cannot be written: tell the people who run attnviz."),
+    sqlite3.SQLITE_READONLY: Translatable(
+        "The class's database cannot be written. Please tell the people who run attnviz."
+    ),
     sqlite3.SQLITE_NOTADB: _DAMAGED,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
 }
@@ -159,6 +166,6 @@ def migrate(engine: Engine) -> None:
             command.upgrade(config, "head")
         except CommandError:
             raise ClassroomError(
-                "The classes' database was written by another version of attnviz: start that version, or name a new "
-                "database in ATTNVIZ_DATABASE."
+                "The classes' database was written by another version of attnviz. Please start that "
+                "version, or name a new database in ATTNVIZ_DATABASE."
             ) from None

@@ -77,7 +77,7 @@ def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Calla
     most probable tokens. Raise ValueError for a smoothing outside [0, 1), or for a target without any label.
     """
     if not 0 <= smoothing < 1:
-        raise ValueError(f"Label smoothing lies in [0, 1), not {smoothing}.")
+        raise ValueError(f"Label smoothing must be at least 0 and below 1, not {smoothing}.")
     tgt = whole.tokens("tgt")
     labels = torch.tensor([token.id for token in tgt[1:]])
     if whole.logits is None or not len(labels):

@@ -44,7 +44,7 @@ def multiply_adds(config: ModelConfig, way: str, src_len: int, tgt_len: int) -> 
         first = _decoder(config, 1, 1, (src_len, src_len))
         others = sum(_decoder(config, 1, length, (src_len, 0)) for length in range(2, tgt_len + 1))
         return encoder + first + others + tgt_len * _logits(config)
-    raise ValueError(f"way is one of {', '.join(WAYS)}, not {way!r}.")
+    raise ValueError(f"way must be one of {', '.join(WAYS)}, not {way!r}.")
 
 
 def measure_costs(

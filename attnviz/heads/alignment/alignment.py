@@ -237,7 +237,9 @@ def _facts(
 def alignment_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HELP) -> Subject:
     """Show from which source word each target word comes. Raises ValueError for a trace without cross-attention."""
     if "cross" not in trace.kinds and host.is_strict:
-        raise ValueError("Alignment needs cross-attention, and this trace has none: trace a model that translates.")
+        raise ValueError(
+            "Alignment needs cross-attention, and this trace has none. Please trace a model that translates."
+        )
     known = known_maps_of(model, trace, host)
 
     def draw(state: AlignmentState) -> Payload:

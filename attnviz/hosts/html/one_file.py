@@ -81,8 +81,8 @@ def _fewer_heads(trace: TraceLike, heads: int) -> str:
     if heads == 1:
         return "Trace a shorter text."
     return (
-        f"Trace a shorter text, or write one of its {heads} heads alone, such as its L0 H0: "
-        f'trace.one_layer("{trace.kinds[-1]}", 0, 0).to_html("head.html"). Whichever it is, the file calls it L0 H0.'
+        f"Trace a shorter text, or export only one of its {heads} heads. For example, this exports L0 H0: "
+        f'trace.one_layer("{trace.kinds[-1]}", 0, 0).to_html("head.html"). The file calls any such head L0 H0.'
     )
 
 
@@ -196,7 +196,7 @@ def page(parts: Sequence[Any], path: str | Path, *, title: str = "") -> Path:
     plain_file.require_place(path, such_as="page.html")
     read = [_part(part) for part in parts]
     if not any(isinstance(part, ShownPicture) for part in read):
-        raise ValueError("A page needs at least one picture: give a trace, or attnviz.picture(…).of(…).")
+        raise ValueError("A page needs at least one picture. Please pass a trace, or attnviz.picture(…).of(…).")
     path = Path(path)
     # Lone surrogates cannot be encoded as UTF-8.
     path.write_bytes(one_file(read, title=title).encode("utf-8", "xmlcharrefreplace"))

@@ -170,7 +170,7 @@ BUGS: Mapping[str, Bug] = {
         "head_size",
         wrong_steps.float_head_size,
         "d_model / n_heads is a float in Python 3, even where it divides evenly, and a size must be an int.",
-        "It is noticed at the first call that makes a tensor of that size.",
+        "The bug is noticed at the first call that creates a tensor of this size, because torch then raises an error.",
         has_the_shape_of_its_input,
     ),
     "mask_inverted": Bug(
@@ -304,7 +304,7 @@ BUGS: Mapping[str, Bug] = {
         "output_bias",
         wrong_steps.bias_by_xavier,
         "Xavier's rule needs the number of inputs and of outputs; a 1-D tensor has only one size.",
-        "It is noticed when the module is made.",
+        "The bug is noticed when the module is created, because torch then raises an error.",
         has_the_shape_of_its_input,
         lacks=_output_bias,
     ),

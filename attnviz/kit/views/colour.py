@@ -128,5 +128,5 @@ _THEMES = {
 def theme(name: str) -> Theme:
     """Return the colours of "light" or "dark". Raise ValueError for any other name."""
     if name not in _THEMES:
-        raise ValueError(f"theme is 'light' or 'dark', not {name!r}.")
+        raise ValueError(f"theme must be 'light' or 'dark', not {name!r}.")
     return _THEMES[name]

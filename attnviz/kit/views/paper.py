@@ -27,7 +27,9 @@ def save(
     """
     target = Path(path)
     if target.suffix.lower() not in FORMATS:
-        raise ValueError(f"{target.name} is not the name of a picture: give a name that ends in {', '.join(FORMATS)}.")
+        raise ValueError(
+            f"{target.name} is not the name of a picture. Please choose a name that ends in {', '.join(FORMATS)}."
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         content = figure.to_image(target.suffix[1:].lower(), width=width, height=height, scale=scale)

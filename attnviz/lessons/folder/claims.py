@@ -102,10 +102,13 @@ def _misplaced_controls(text: str, page: str) -> Iterator[str]:
     titles = {place for place, tab in _tabs() if tab == page}
     for name in dict.fromkeys(_TAB.findall(text)):
         if name not in titles and not _named_page_has(name, text):
-            yield f"the text names the tab “{name}”, but {page} has no such tab: link to the page that has it"
+            yield (f"the text names the tab “{name}”, but {page} has no such tab; please link to the page that has it")
     for name in _named_controls(text):
         if name in _all_controls() and name not in _controls(page) and not _named_page_has(name, text):
-            yield f"the text names “{name}”, which is not on {page}: link to the page that has it, or name that page"
+            yield (
+                f"the text names “{name}”, which is not on {page}; please link to the page that has it, or "
+                "name that page"
+            )
 
 
 def _named_controls(text: str) -> list[str]:
@@ -166,7 +169,7 @@ def _unshown_measure(question: Question, link: Link) -> Iterator[str]:
     if question.measure in _SHOWN_ON:
         page, parameter, value = _SHOWN_ON[question.measure]
         if (link.page, said.get(parameter)) != (page, value):
-            yield f"the measure {question.measure} is shown by {page}: link there, with {parameter}={value}"
+            yield (f"the measure {question.measure} is shown by {page}; please link there, with {parameter}={value}")
     run = (question.more or {}).get("run", "")
     if run and link.page == "Learning" and run not in _runs(said):
         yield f"the question is about the run {run}, but the link shows {' and '.join(_runs(said))}"
@@ -208,7 +211,7 @@ def _mask(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
         if shown.link.page == "Masks":
             yield from _laboratory(more, bench_of(shown, _no_second_run), shown)
         else:
-            yield "the question is about a fill: link to Masks, which shows it"
+            yield "the question is about a fill; please link to Masks, which shows it"
 
 
 def _laboratory(more: Mapping[str, str], bench: MaskBench, shown: LinkedPicture) -> Iterator[str]:
@@ -222,7 +225,7 @@ def _laboratory(more: Mapping[str, str], bench: MaskBench, shown: LinkedPicture)
             yield f"the question is about {name} {more[name]}, but the picture has {value}: {instead}"
     if more.get("blind") and bool(bench.mask[shown.row(more["blind"])].any()):
         seen = "has no keys in the question, but sees some in the picture"
-        yield f"row {more['blind']} {seen}: paint the row shut, then copy the link"
+        yield f"row {more['blind']} {seen}; please paint the row shut, then copy the link"
 
 
 def _no_second_run(link: Link) -> LinkedPicture:
@@ -256,4 +259,4 @@ def _padding(shown: LinkedPicture) -> int:
 
 
 def _padded(shown: LinkedPicture) -> str:
-    return ": add padding=0 to the link" if _padding(shown) else ""
+    return "; please add padding=0 to the link" if _padding(shown) else ""

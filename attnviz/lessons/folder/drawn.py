@@ -38,8 +38,8 @@ from attnviz.toys.translator.recording import TranslatorRecording
 
 _IN_VIEW = ("moment", "site", "line", "sentence")
 _NO_FILE = (
-    "A link cannot contain the recording that was opened from a file: put the file beside the lesson's, and write its "
-    "name into the link, such as recording=run.npz."
+    "A link cannot contain the recording that was opened from a file. Please put the file beside the "
+    "lesson's, and write its name into the link, such as recording=run.npz."
 )
 Say = Callable[[str], str]  # into the language of the lesson
 COVERED = Translatable("Covered until you answer the question or skip it.")
@@ -198,7 +198,9 @@ def _shipped(task: str, parts: tuple[str, ...], seed: int) -> Recording:
     experiment = experiment_of(task, parts, seed=seed)
     path = shipped.path(experiment)
     if not path.is_file():
-        raise ValueError(f"No recording of {experiment.name[:60]} comes with the package: link to a shipped run.")
+        raise ValueError(
+            f"No recording of {experiment.name[:60]} comes with the package. Please link to a shipped run."
+        )
     return toy_recording(path)
 
 

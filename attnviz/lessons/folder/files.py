@@ -143,9 +143,9 @@ def _shared_language(lessons: Sequence[Lesson]) -> str:
 def require_empty(folder: Path) -> None:
     """Raise ValueError if a path is a file, or a folder that is not empty."""
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file: name a folder that is new or empty.")
+        raise ValueError(f"{folder} is a file. Please name a folder that is new or empty.")
     if folder.is_dir() and any(folder.iterdir()):
-        raise ValueError(f"{folder} is not empty: name a folder that is new or empty.")
+        raise ValueError(f"{folder} is not empty. Please name a folder that is new or empty.")
 
 
 def instance_address(said: str) -> str:
@@ -163,7 +163,7 @@ def instance_address(said: str) -> str:
         is_address = False
     if not is_address or re.search(r"[\"'<>\\]|[^\x21-\x7e]", said):
         raise ValueError(
-            f"“{said[:60]}” is not the address of an instance: write one such as https://attnviz.example.org."
+            f"“{said[:60]}” is not the address of an instance. Please write one such as https://attnviz.example.org."
         )
     return said.rstrip("/")
 

@@ -102,7 +102,7 @@ class _Steps:
         question = self.lesson.steps[at].question
         drawn = draw(link, shown, question, self._say, run=self.run, folder=self.lesson.folder)
         if missing := [f"“{name}”" for name in missing_controls(self.lesson.steps[at], drawn)]:
-            names = f"{', '.join(missing)}, which the folder lacks: reword the text"
+            names = f"{', '.join(missing)}, which the folder lacks; please reword the text"
             self.warnings.append(f"{self.lesson.name}, step {at + 1}: the text names {names}.")
         is_covered = question is not None and question.cover != "nothing"
         return {
@@ -206,7 +206,7 @@ def truth_data(truth: Truth, say: Say) -> dict[str, Any]:
     Raises ValueError if the answer is NaN.
     """
     if isinstance(truth.answer, float) and not math.isfinite(truth.answer):
-        raise ValueError("The right answer is not a number (NaN): ask for something else.")
+        raise ValueError("The right answer is not a number (NaN). Please ask for something else.")
     return {"answer": truth.answer, "said": say(truth.said), "weights": truth.weights}
 
 

@@ -168,7 +168,7 @@ def _words() -> dict[str, str]:
         "alone": phrase("The window with the picture is closed."),
         "back": phrase("Back beside the picture") if windows.is_panel() else phrase("Bring back"),
         "here": phrase("Show the picture here"),
-        "blocked": phrase("The browser has blocked the window: allow pop-ups for this page, and press again."),
+        "blocked": phrase("The browser has blocked the window. Please allow pop-ups for this page, and press again."),
     }
 
 

@@ -241,7 +241,7 @@ def _shown(link: Link | None) -> tuple[LinkedPicture | None, str]:
 def draw_step_picture(link: Link | None, shown: LinkedPicture | None) -> None:
     """Draw the picture of a step, and name the page on which the lesson opens it."""
     if link is None:
-        st.caption("No picture: put a link into this step, or into one before it.")
+        st.caption("No picture. Please put a link into this step, or into one before it.")
         return
     name = link.texts.get("tab", "heads") if link.page == "Heads" else ""
     tab = titles().get(name, "")

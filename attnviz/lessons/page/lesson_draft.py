@@ -85,7 +85,7 @@ def _take() -> None:
     try:
         _store(draft_of_kept(found["text"]), found["revision"])
     except ValueError:
-        now.said = "The draft in this browser cannot be read: begin another one, or open a file."
+        now.said = "The draft in this browser cannot be read. Please begin another one, or open a file."
 
 
 def _names_done() -> set[str]:
@@ -134,11 +134,11 @@ def open_file(name: str, content: bytes) -> None:
     Raises ValueError if the file is too large or not UTF-8.
     """
     if len(content) > MOST_BYTES:
-        raise ValueError(f"{name} has {len(content):,} bytes, and a lesson at most {MOST_BYTES:,}: divide it.")
+        raise ValueError(f"{name} has {len(content):,} bytes, and a lesson at most {MOST_BYTES:,}. Please divide it.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"{name} is not UTF-8 text: save the file as UTF-8.") from None
+        raise ValueError(f"{name} is not UTF-8 text. Please save the file as UTF-8.") from None
     replace(without_signatures(clean_text(text)))
 
 
@@ -150,11 +150,11 @@ def lesson() -> Lesson | None:
     now = desk()
     if now.text is None:
         if now.is_known:
-            raise ValueError("There is no draft in this browser: begin one on the page Lessons.")
+            raise ValueError("There is no draft in this browser. Please begin one on the page Lessons.")
         return None
     if now.tried is None:
         if len(now.text.encode()) > MOST_BYTES:
-            raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more: split it.")
+            raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more. Please split it.")
         try:
             now.tried = read(now.text, name=DRAFT)
         except LessonError as error:

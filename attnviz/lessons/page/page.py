@@ -65,7 +65,7 @@ def _list() -> None:
     lessons = listed_lessons(found)
     _draw_own_lesson([one.lesson for one in found if one.lesson is not None])
     if not lessons:
-        st.info("There are no lessons: name a folder of Markdown files in ATTNVIZ_LESSONS.")
+        st.info("There are no lessons. Please name a folder of Markdown files in ATTNVIZ_LESSONS.")
     following = next((one for one in lessons if one.name not in lesson_draft.desk().done), None)
     for number, one in enumerate(lessons, start=1):
         _card(one, f"{number} · {literal(one.title)}", is_following=one is following)

@@ -95,8 +95,9 @@ def growing_target(bench: MaskBench, arrived: int) -> GrowingTarget:
     call = one_head(bench.trace.call(kind, view.layer), view.head, view.item)
     names = token_texts(bench.trace.query_tokens(kind, view.item))
     caption = (
-        f"A′ holds the weights of L{view.layer} H{view.head}, V and O the first {SHOWN_DIMENSIONS} of "
-        f"{call.value.shape[-1]} dimensions; a row of O is that row of A′ times V. Masked cells are 0."
+        f"A′ contains the attention weights of L{view.layer} H{view.head}. V contains the values and O "
+        f"the outputs of this head, each with the first {SHOWN_DIMENSIONS} of {call.value.shape[-1]} "
+        "dimensions. Each row of O is the same row of A′ multiplied by V. Masked cells are 0."
     )
     return GrowingTarget(call, names, min(max(arrived, 1), MOST_ROWS, len(names)), caption)
 

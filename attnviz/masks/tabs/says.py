@@ -46,7 +46,7 @@ def refusal(error: str) -> str:
 
 def maps_caption(bench: MaskBench) -> str:
     """Say how the change of the maps was measured."""
-    return f"Measured in one pass over the same tokens, as it is and {bench.mask_name}."
+    return f"Two passes over the same tokens are compared: one with the unchanged model, and one {bench.mask_name}."
 
 
 def words_table(bench: MaskBench, before: Writing, after: Writing) -> str:

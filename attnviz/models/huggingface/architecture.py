@@ -65,8 +65,9 @@ def read_config(folder: Path, tensors: int) -> Any:
     content = files_folder.read_json(folder / files_folder.CONFIG)
     if packed := next((content[key] for key in _PACKED if content.get(key)), None):
         raise ModelError(
-            f"The model's weights are quantised{_method(packed)}, which attnviz does not read: give the full weights, "
-            "or load it with transformers and hand it to attnviz.load(model, tokenizer)."
+            f"The model's weights are quantised{_method(packed)}, which attnviz does not read. Please "
+            "pass the full weights, or load it with transformers and hand it to attnviz.load(model, "
+            "tokenizer)."
         )
     kind = content.get("model_type")
     if not isinstance(kind, str):

@@ -345,20 +345,21 @@ def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], Non
     """Yield possible causes of a difference, each as a sentence and a function that removes the cause from a copy."""
     if (where := given.hooked()) is not None:
         yield (
-            f"A hook on {where} changes what this model computes, but attnviz does not run hooks that were added to "
-            "a model: remove the hook (call remove() on its handle)",
+            f"A hook on {where} changes what this model computes, but attnviz does not run hooks that "
+            "were added to a model. Please remove the hook (call remove() on its handle)",
             lambda copied: remove_hooks(copied.whole),
         )
     if (where := given.replaced()) is not None:
         yield (
-            f"`forward` of {where} was replaced by a function that computes something else, which attnviz cannot show: "
-            "restore the `forward` of the class",
+            f"`forward` of {where} was replaced by a function that computes something else, which "
+            "attnviz cannot show. Please restore the `forward` of the class",
             lambda copied: _restore_forwards(copied.whole),
         )
     if any(getattr(module, "attention_type", "") == "block_sparse" for module in given.whole.modules()):
         yield (
-            "For a text of this length, the model attends only within blocks (attention_type='block_sparse'), which "
-            "attnviz does not show: give a shorter text, for which the model uses full attention",
+            "For a text of this length, the model attends only within blocks "
+            "(attention_type='block_sparse'), which attnviz does not show. Please pass a shorter "
+            "text, for which the model uses full attention",
             lambda copied: patches.attend_fully(copied.whole),
         )
     if given.part_name:
@@ -366,8 +367,9 @@ def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], Non
         yield f"{wrapper} computes something else than the {inner} in it, whose attention attnviz shows", _unwrap
     if (own := given.part.config._attn_implementation) != "eager":
         yield (
-            f"With its attention implementation {own!r} this model computes something else than with 'eager', whose "
-            "weights attnviz shows: load the model with attn_implementation='eager', then hand it over",
+            f"With its attention implementation {own!r} this model computes something else than with "
+            "'eager', whose weights attnviz shows. Please load the model with "
+            "attn_implementation='eager', then hand it over",
             lambda copied: patches.set_attention(copied.whole, "eager"),
         )
 

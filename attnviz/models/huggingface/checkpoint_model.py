@@ -47,21 +47,23 @@ class InputCheck:
     ) -> None:
         """Raise TextError for an empty sentence, ValueError for inputs that this checkpoint does not take."""
         if not texts:
-            raise ValueError("There is no text: give a sentence, or several.")
+            raise ValueError("There is no text. Please pass a sentence, or several.")
         for text in (*texts, *pairs):
             require_text(text)
         taken = ", ".join(self.inputs.names)
         if pairs and not self.inputs.is_pair:
             raise ValueError(f"A pair of sentences is for an encoder; {self.name} takes {taken}.")
         if pairs and len(pairs) != len(texts):
-            raise ValueError(f"There are {len(texts)} texts and {len(pairs)} second sentences: give one for each.")
+            raise ValueError(
+                f"There are {len(texts)} texts and {len(pairs)} second sentences. Please pass one for each."
+            )
         if targets and not self.inputs.takes_target:
             raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
         if targets and len(targets) != len(texts):
-            raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets: give one for each.")
+            raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets. Please pass one for each.")
         blank = [at for at, target in enumerate(targets) if not target.strip()]
         if 0 < len(blank) < len(targets):
-            raise ValueError(f"Target {blank[0]} is empty and others are not: give all of them, or none.")
+            raise ValueError(f"Target {blank[0]} is empty and others are not. Please pass all of them, or none.")
         self._check_count(texts, new_tokens)
 
     def _check_count(self, texts: list[str], new_tokens: int | None) -> None:
@@ -69,7 +71,7 @@ class InputCheck:
         if new_tokens is not None and not self.inputs.is_prompt:
             raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
         if new_tokens and len(texts) > 1:
-            raise ValueError("One prompt at a time is continued: give a single text, or new_tokens=0.")
+            raise ValueError("One prompt at a time is continued. Please pass a single text, or new_tokens=0.")
         if new_tokens and not self.writes:
             raise ValueError(f"{self.name} has no output over a vocabulary, so it cannot continue a prompt.")
 

@@ -57,7 +57,8 @@ def from_memory(
         return _image_model(model, vision_tower(part), tokenizer, device, dtype)
     if is_image_processor(tokenizer):
         raise ModelError(
-            f"{type(part).__name__} reads text and no images: give its tokenizer, attnviz.load(model, tokenizer)."
+            f"{type(part).__name__} reads text and no images. Please pass its tokenizer, "
+            "attnviz.load(model, tokenizer)."
         )
     _check_model(part, tokenizer)
     _check_device(part, moves=device is not None)
@@ -130,8 +131,8 @@ def _unwrap_adapters(model: Any) -> Any:
             )
         if method == "XLORA":
             raise ModelError(
-                "The adapter (XLORA) computes new weights for its LoRAs for each text, which attnviz does not follow: "
-                "load one of them alone with PeftModel.from_pretrained."
+                "The adapter (XLORA) computes new weights for its LoRAs for each text, which attnviz "
+                "does not follow. Please load one of them alone with PeftModel.from_pretrained."
             )
     return model.get_base_model()
 
@@ -183,7 +184,7 @@ def _check_model(model: Any, tokenizer: Any) -> None:
 def _check_placed(model: nn.Module) -> None:
     """Raise ModelError for a model whose weights are not in memory."""
     if any(parameter.is_meta for parameter in model.parameters()):
-        raise ModelError("Some of the model's weights are not in memory (meta tensors): load it whole.")
+        raise ModelError("Some of the model's weights are not in memory (meta tensors). Please load it whole.")
 
 
 def _where_held(model: Any, sort: type) -> str | None:
@@ -205,7 +206,8 @@ def _check_device(model: nn.Module, *, moves: bool) -> None:
     if others:
         names = ", ".join(str(device) for device in (found, *others))
         raise ModelError(
-            f"The model is on several devices ({names}), and attnviz runs a model on one: load it without device_map."
+            f"The model is on several devices ({names}), and attnviz runs a model on one. Please load "
+            "it without device_map."
         )
     if found.type not in DEVICES and not moves:
         raise ModelError(f"The model is on {found}, where attnviz does not run: move it to {' or '.join(DEVICES)}.")

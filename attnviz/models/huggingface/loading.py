@@ -108,7 +108,7 @@ def _safetensors(
 
 
 def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
-    """Load a GGUF file: check its header, unpack it to float32, and compare the passes as for every model."""
+    """Load a GGUF file. Please check its header, unpack it to float32, and compare the passes as for every model."""
     require_libraries()
     header = read_header(path)
     files_folder.check_size(header.numbers, 4, limit)
@@ -142,7 +142,9 @@ def folder_of(model: str | Path, *, limit: int, progress: Progress) -> Path:
     if path is not None and (said := other_format(path.name, [path.name])):
         raise ModelError(said)
     if path is not None or name.startswith((".", "/", "~")) or "\\" in name or name.count("/") > 1:
-        raise ModelError(f"There is no folder {name!r}: give the folder of a checkpoint, or a hub id such as gpt2.")
+        raise ModelError(
+            f"There is no folder {name!r}. Please pass the folder of a checkpoint, or a hub id such as gpt2."
+        )
     from attnviz.models.huggingface.files.hub import download  # this also imports the hub's client
 
     return download(name, limit, progress)
@@ -214,7 +216,7 @@ def _text(folder: Path, config: Any) -> CheckpointTokenizer:
         tokenizer = _tokenizer(folder, config)
     except Exception as error:
         raise ModelError(
-            f"The tokenizer in {folder.name!r} cannot be read: put a tokenizer.json into the folder."
+            f"The tokenizer in {folder.name!r} cannot be read. Please put a tokenizer.json into the folder."
         ) from error
     return _reader(tokenizer, config)
 

@@ -294,7 +294,10 @@ def _refusal(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str
     infinity.
     """
     if not bool(expected.isfinite().all()):
-        raise ModelError(f"The model computes NaN or infinity (in {what}). Its weights are damaged.")
+        raise ModelError(
+            f"The model computes NaN or infinity (in {what}), so its weights are probably damaged. Please "
+            "download or save the weights again."
+        )
     difference = (found - expected).abs()
     if bool((difference <= allowed).all()):  # NaN is refused too
         return None

@@ -152,7 +152,9 @@ class CheckpointTokenizer(Spelling):
         """
         pieces, most = self._backend.tokenize(text), min(limit, self.max_tokens)
         if len(pieces.ids) > most:
-            raise TextError(f"The conversation has {len(pieces.ids):,} tokens; at most {most:,} fit: shorten a turn.")
+            raise TextError(
+                f"The conversation has {len(pieces.ids):,} tokens; at most {most:,} fit. Please shorten a turn."
+            )
         return self._check(EncodedText(self._tokens((FIRST,), [pieces], [text]), text))
 
     def encode_target(self, text: str, language: int | None = None, *, limit: int = MOST_TOKENS) -> EncodedText:
@@ -166,8 +168,8 @@ class CheckpointTokenizer(Spelling):
     def _check(self, encoded: EncodedText) -> EncodedText:
         if strange := next((token for token in encoded.tokens if token.id >= self.known), None):
             raise TextError(
-                f"The tokenizer reads “{strange.text}” as id {strange.id:,}, but the model knows only {self.known:,} "
-                "tokens: leave it out of the sentence."
+                f"The tokenizer reads “{strange.text}” as id {strange.id:,}, but the model knows only "
+                f"{self.known:,} tokens. Please leave it out of the sentence."
             )
         return encoded
 

@@ -36,7 +36,7 @@ class Faults:
 
     def __post_init__(self) -> None:
         if self.mask not in ("causal", "none", "ahead"):
-            raise ValueError(f"mask is 'causal', 'none' or 'ahead', not {self.mask!r}.")
+            raise ValueError(f"mask must be 'causal', 'none' or 'ahead', not {self.mask!r}.")
         Dropout(self.dropout)
 
     def probe(self, inner: Probe) -> Probe:

@@ -33,7 +33,7 @@ def translations(
     """
     bos_id = model.codec.bos_id(to)
     if batch < 1:
-        raise ValueError(f"A batch holds at least 1 sentence, not {batch}.")
+        raise ValueError(f"A batch must contain at least 1 sentence, not {batch}.")
     tell, out = tell or (lambda _index, _note: None), [""] * len(sentences)
     read = {index: model.codec.encode_source(text) for index, text in enumerate(sentences) if text.strip()}
     for index, source in read.items():

@@ -86,7 +86,7 @@ def plan(fronts: str, file: Path | None, given: Mapping[str, Any], ready_seconds
     first = settings.metrics_port
     made = [Front(f"f{n + 1}", settings.port + 1 + n, first + n if first else 0) for n in range(count)]
     if settings.redirect_port in {port for front in made for port in (front.port, front.metrics_port) if port}:
-        raise ValueError(f"redirect_port is {settings.redirect_port}, the port of a front: give it one of its own.")
+        raise ValueError(f"redirect_port is {settings.redirect_port}, the port of a front. Please choose another port.")
     for port in (port for front in made for port in (front.port, front.metrics_port) if port):
         if port > 65535:
             raise ValueError(f"port {settings.port} leaves no room for {count} fronts on the ports behind it.")

@@ -76,7 +76,7 @@ class OidcLogin:
             answer.delete_cookie(NEXT, self._cookie_path)
             return answer
         if account:
-            refused = f"{account} is not on the list of this server: ask the people who run it."
+            refused = f"{account} is not on the list of this server. Please ask the people who run it."
             again = "<p><a class='button' href='auth/logout'>Use another account</a></p>"
             return plain_page("attnviz", paragraph(refused, is_error=True), again, status=403)
         answer = plain_page(
@@ -124,7 +124,10 @@ class ProviderErrors:
 
         await self._app(scope, receive, send_unless_refused)
         if is_refused:
-            said = f"The login at {self._provider} cannot be reached, or refuses this server: try again in a moment."
+            said = (
+                f"The login at {self._provider} cannot be reached, or refuses this server. Please try "
+                "again in a moment."
+            )
             again = f"<p><a class='button' href='{relative(scope['path'], '/login')}'>Try again</a></p>"
             await plain_page("attnviz", paragraph(said, is_error=True), again, status=502)(scope, receive, send)
 

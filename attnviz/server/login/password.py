@@ -69,7 +69,7 @@ class PasswordLogin:
         except ValueError as refusal:
             return _form(there, str(refusal), status=413)
         except (TimeoutError, ClientDisconnect):
-            return _form(there, "The password came too slowly: try again.", status=408)
+            return _form(there, "The password came too slowly. Please try again.", status=408)
         role = self._role_of(typed)
         if not role:
             self._telemetry.count_refusal("password")

@@ -49,9 +49,9 @@ def answer_logprobs(trace: Trace, answer: Span, *, item: int = 0) -> Float[Tenso
     Raise ValueError if the trace has no logits, or if the answer starts at the first token.
     """
     if trace.logits is None:
-        raise ValueError("This trace has no logits: trace with logits=True.")
+        raise ValueError("This trace has no logits. Please trace with logits=True.")
     if answer.start < 1:
-        raise ValueError("The answer begins with the first token, which no row outputs: choose a later span.")
+        raise ValueError("The answer begins with the first token, which no row outputs. Please choose a later span.")
     tokens = trace.sentences[item].tgt[answer.start : answer.end]
     rows = trace.logits[item, answer.start - 1 : answer.start - 1 + len(tokens)].float().cpu()
     return rows.log_softmax(dim=-1).gather(1, torch.tensor([[token.id] for token in tokens]))[:, 0]

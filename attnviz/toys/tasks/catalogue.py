@@ -124,5 +124,5 @@ TASKS: dict[str, ToyTask] = {task.name: task for task in (French(), Reverse(), S
 def task(name: str) -> ToyTask:
     """Return the task with this name. Raises ValueError for an unknown name."""
     if not isinstance(name, str) or name not in TASKS:
-        raise ValueError(f"There is no task {str(name)[:40]!r}: there are {', '.join(TASKS)}.")
+        raise ValueError(f"There is no task {str(name)[:40]!r}. The tasks are {', '.join(TASKS)}.")
     return TASKS[name]

@@ -72,7 +72,7 @@ def patch(
     """
     asked: What = validate_choice(what, "what", WHATS)
     if donor.sentences[donor._item(item)].first_row:
-        raise ValueError("The donor is a single decoding step: give a trace of a whole sentence.")
+        raise ValueError("The donor is a single decoding step. Please pass a trace of a whole sentence.")
     made = _stream(donor, kind, layer, positions, asked, item) if asked in OF_STACK else None
     if made is None:
         chosen = _Chosen.check(validate_choice(kind, "kind", donor.kinds), layer, heads, positions)
@@ -124,7 +124,7 @@ def exchange(
     Columns are positions, or words with equally many tokens. Raises ValueError unless there are exactly two.
     """
     if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"exchange takes two columns, not {columns!r:.60}: give two positions, or two words.")
+        raise ValueError(f"exchange takes two columns, not {columns!r:.60}. Please pass two positions, or two words.")
     chosen = _Chosen.check(kind, layer, heads, positions)
     return replace(chosen.put("attn", "exchange"), columns=_places(columns))
 
@@ -147,9 +147,9 @@ class _Chosen:
         numbers = () if heads is None else tuple(heads)
         for name, each in (("layer", () if layer is None else (layer,)), ("head", numbers)):
             if wrong := [one for one in each if not isinstance(one, int) or isinstance(one, bool) or one < 0]:
-                raise ValueError(f"A {name} is a number from 0 on, not {wrong[0]!r:.60}.")
+                raise ValueError(f"A {name} must be a number (0 or more), not {wrong[0]!r:.60}.")
         if heads is not None and not numbers:
-            raise ValueError("heads names no head: leave it out to take all heads of a layer.")
+            raise ValueError("heads names no head. Please leave it out to take all heads of a layer.")
         return cls(found, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
 
     def put(self, what: What, how: How, values: Mapping[int, Tensor] | None = None, source: str = "") -> Intervention:
@@ -175,7 +175,7 @@ def _stream(
     where = _STACK.get(kind, kind)
     stack: Stack = validate_choice(where, "kind", ("encoder", "decoder"))
     if what == "layer" and layer is None:
-        raise ValueError("Hidden states need a layer: give layer=…, or patch the embedding.")
+        raise ValueError("Hidden states need a layer. Please pass layer=…, or patch the embedding.")
     at = -1 if what == "embedding" or layer is None else layer
     values = {at: donor.layer_output(stack, at, item).clone()}
     return Intervention(stack, what, "values", at, positions=_or_places(positions), values=values)
@@ -230,7 +230,7 @@ def _places(positions: Sequence[Place]) -> tuple[Place, ...]:
     places = (positions,) if isinstance(positions, str) else tuple(positions)
     for place in places:
         if isinstance(place, bool) or not isinstance(place, int | str) or (isinstance(place, int) and place < 0):
-            raise ValueError(f"A position is a number from 0 on, or a word, not {place!r:.60}.")
+            raise ValueError(f"A position must be a number (0 or more) or a word, not {place!r:.60}.")
     if not places:
-        raise ValueError("positions names no position: leave it out to take all positions.")
+        raise ValueError("positions names no position. Please leave it out to take all positions.")
     return places

@@ -179,7 +179,7 @@ def _index(text: str) -> int | None:
 
 def _number(text: str) -> int:
     if not _NUMBER.fullmatch(text) or len(text) > 5:
-        raise ValueError(f"layers, heads and positions are numbers from 0 on, or all, not “{text[:20]}”.")
+        raise ValueError(f"layers, heads and positions must be numbers (0 or more) or “all”, not “{text[:20]}”.")
     return int(text)
 
 

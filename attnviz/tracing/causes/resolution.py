@@ -74,8 +74,8 @@ NO_INTERVENTIONS = CheckedInterventions()
 def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
     if each.model_id and each.model_id != model_id:
         raise ValueError(
-            f"{each}: this was recorded with other weights ({each.model_id}) than this model has ({model_id}): "
-            "trace the donor with this model."
+            f"{each}: this was recorded with other weights ({each.model_id}) than this model has "
+            f"({model_id}). Please trace the donor with this model."
         )
     kinds = [kind for kind in shapes if (kind == "encoder_self") == (each.where == "encoder")]
     if each.where not in shapes and not (each.what in OF_STACK and kinds):
@@ -100,7 +100,7 @@ def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
 def _require_mean(each: Intervention, layers: int) -> None:
     """Raise ValueError unless a mean has values for every layer that it replaces; a missing layer would become zero."""
     if each.is_unmeasured:
-        raise ValueError(f"{each}: this mean has not been measured yet: measure it with attnviz.mean_contexts.")
+        raise ValueError(f"{each}: this mean has not been measured yet. Please measure it with attnviz.mean_contexts.")
     if lacking := [layer for layer in _layers(each, layers) if layer not in each.values]:
         raise ValueError(f"{each}: no mean was measured for layer {lacking[0]}.")
 
@@ -204,8 +204,8 @@ class _Resolver:
         one, other = (self._columns(each, place, tokens) for place in each.columns)
         if len(one) != len(other) or set(one) & set(other):
             raise ValueError(
-                f"{each}: {each.columns[0]} is {len(one)} and {each.columns[1]} {len(other)} tokens long: choose two "
-                "different places of the same length."
+                f"{each}: {each.columns[0]} is {len(one)} and {each.columns[1]} {len(other)} tokens "
+                "long. Please choose two different places of the same length."
             )
         return one, other
 

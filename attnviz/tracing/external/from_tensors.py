@@ -110,7 +110,7 @@ def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
     if unknown := [name for name in (*given, *others) if name not in (None, *KINDS)]:
         raise ValueError(f"There is no kind {unknown[0]!r} of attention; it is one of {', '.join(KINDS)}.")
     if not given:
-        raise ValueError("There are no weights: give attn for at least one kind.")
+        raise ValueError("There are no weights. Please pass attn for at least one kind.")
 
 
 def _doubts(given: Any, item: int | None) -> list[str]:
@@ -123,7 +123,9 @@ def _doubts(given: Any, item: int | None) -> list[str]:
             "(nn.MultiheadAttention averages its heads unless asked not to), say which one with item=…."
         ]
     if len(shape) == 4 and item is not None and not is_list and 1 not in shape[:2]:
-        return [f"The first axis of {shape} was taken for {shape[0]} texts, and the second for heads."]
+        return [
+            f"The first axis of {shape} was taken as the axis of {shape[0]} texts, and the second as the axis of heads."
+        ]
     return []
 
 
@@ -163,9 +165,9 @@ def _check_axes(name: str | None, maps: Tensor, given: _GivenWeights) -> None:
         added = "bias_kv or zero_attn" if extra == 1 else "bias_kv, zero_attn"
         raise ValueError(
             f"The maps have {q_len} rows and {k_len} columns, so some keys are not tokens. "
-            "nn.MultiheadAttention(add_bias_kv=True) and add_zero_attn=True append such keys: leave them out, "
-            f"attn[..., :{q_len}], or give kind='cross' and key_tokens with names for all {k_len} columns, the last of "
-            f"them {added}."
+            "nn.MultiheadAttention(add_bias_kv=True) and add_zero_attn=True append such keys. Please "
+            f"leave them out, attn[..., :{q_len}], or give kind='cross' and key_tokens with names for "
+            f"all {k_len} columns, the last of them {added}."
         )
     if extra == 0 and _is_band(maps):
         raise ValueError(
@@ -225,8 +227,8 @@ def _maps(kind: str, given: Any, item: int | None = None) -> Tensor:
     if not bool(attn.isfinite().all()):
         at = [int(i) for i in (~attn.isfinite()).nonzero()[0]]
         raise ValueError(
-            f"attn of {kind} is not finite at layer {at[0]}, head {at[1]}, row {at[2]}, key {at[3]}: "
-            "replace such weights, by zeros for example."
+            f"attn of {kind} is not finite at layer {at[0]}, head {at[1]}, row {at[2]}, key {at[3]}. "
+            "Please replace such weights, by zeros for example."
         )
     return attn
 
@@ -237,7 +239,10 @@ def _stack_parts(kind: str, given: Any, item: int | None) -> Tensor:
     if len(shapes) > 1:
         hint = "From nn.MultiheadAttention, give the second of the two values that it returns."
         if all(len(shape) == 4 for shape in shapes):
-            hint = "A model that pools or compresses its text, or returns states, has such layers: give the others."
+            hint = (
+                "A model that pools or compresses its text, or returns states, has such layers. Please "
+                "pass only the other layers."
+            )
         raise ValueError(f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. {hint}")
     parts = [_tensor(kind, part) for part in given]
     if parts[0].ndim == 4:

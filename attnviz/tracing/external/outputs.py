@@ -39,8 +39,8 @@ _ENCODER_OUTPUT = re.compile(r"MaskedLMOutput$|ForPreTrainingOutput$")
 # Output classes whose attention columns are not tokens, with the error message for each.
 _NOT_TOKENS: Sequence[tuple[re.Pattern[str], str]] = (
     (re.compile(r"^(Maskformer|Donut)?Swin"),
-     "Swin returns the attention within each window of an image, not of texts: "
-     "give one window's weights, attentions[layer][window], and a name for each of its patches."),
+     "Swin returns the attention within each window of an image, not of texts. Please pass one "
+         "window's weights, attentions[layer][window], and a name for each of its patches."),
     (re.compile(r"^Reformer"),
      "Reformer returns attention within buckets of tokens, so a column is not a token: "
      "its maps cannot be drawn from the output."),
@@ -122,7 +122,7 @@ def select_item(kind: str, weights: Tensor, item: int | None) -> Tensor:
 def require_item(what: str, size: int, things: str, item: int | None) -> int:
     """Return the index of the batch item. Raises ValueError if it is out of range, or needed but not given."""
     if item is None and size > 1:
-        raise ValueError(f"{what} has {size} {things}: say which one with item=0 to {size - 1}.")
+        raise ValueError(f"{what} has {size} {things}. Please say which one with item=0 to {size - 1}.")
     if not -size <= (item or 0) < size:
         raise ValueError(f"There is no item {item}: {what[:1].lower()}{what[1:]} has {size} {things}, 0 to {size - 1}.")
     return (item or 0) % size
@@ -205,11 +205,14 @@ def _choose(kinds: Mapping[Any, Any], kind: str | None, *, every_kind: bool) -> 
     """
     names = ", ".join(of or "self-attention" for of in kinds)
     if kind is None and len(kinds) > 1 and not every_kind:
-        raise ValueError(f'The output holds {names}: give one kind=…, or tokens as {{"src": …, "tgt": …}} for all.')
+        raise ValueError(
+            f"The output contains several kinds of attention ({names}). Please pass kind=… to choose "
+            f'one of them, or pass tokens as {{"src": …, "tgt": …}} to keep all.'
+        )
     if kind is None or None in kinds:
         return list(kinds)
     if kind not in kinds:
-        raise ValueError(f"The output holds no {kind}, but {names}.")
+        raise ValueError(f"The output contains no weights of the kind {kind}; it contains {names}.")
     return [kind]
 
 
@@ -283,8 +286,9 @@ def _stack_layers(kind: str, layers: Iterable[Any], item: int | None, *, has_bat
     said = find_other_axes([layer[None] if one else layer for layer, one in zip(layers, is_one_text, strict=True)])
     if said is not None:
         raise ValueError(
-            f"The given {kind} is not attention from token to token ({said}), as in a model that pools or "
-            "compresses its text, or returns states: give the layers that are attention, as a list."
+            f"The given {kind} is not attention from token to token ({said}). This happens with models "
+            "that pool or compress their text, or that return hidden states. Please pass only the "
+            "layers that contain attention weights, as a list."
         )
     texts = [layer if one else select_item(kind, layer, item) for layer, one in zip(layers, is_one_text, strict=True)]
     return torch.stack([text.detach().float().cpu() for text in texts])
@@ -320,7 +324,7 @@ def _stack_steps(
     layers = [[layer for layer in step if layer is not None] for step in steps[: len(rows)]]
     n_prompt = layers[0][0].shape[-2]
     if any(layer.shape[-2] not in (1, n_prompt + at) for at, step in enumerate(layers) for layer in step[:1] if at):
-        raise ValueError(f"A step of {kind} has several rows, as in assisted decoding: generate without it.")
+        raise ValueError(f"A step of {kind} has several rows, as in assisted decoding. Please generate without it.")
     each = [[step[layer][row].detach().float().cpu() for step, row in zip(layers, rows, strict=True)]
             for layer in range(len(layers[0]))]  # fmt: skip
     missing = 0 if kind == "cross" else max(_n_seen(layer[0]) for layer in each) - n_prompt
@@ -376,8 +380,8 @@ def _read_names(cache: Mapping[Any, Any]) -> dict[Kind | None, list[str]] | None
         stacks = list(dict.fromkeys(re.sub(r"\d+", "N", name) for name in each))
         if len(stacks) > 1:
             raise ValueError(
-                f"The names of {kind or 'self-attention'} belong to {len(stacks)} stacks ({', '.join(stacks)}): "
-                "give the weights of one stack."
+                f"The names of {kind or 'self-attention'} belong to {len(stacks)} stacks "
+                f"({', '.join(stacks)}). Please pass the weights of one stack."
             )
     return kinds
 

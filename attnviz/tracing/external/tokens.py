@@ -31,11 +31,13 @@ def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
     """
     if kind == "cross":
         if key_tokens is None:
-            raise ValueError("Cross-attention has two sentences: give both tokens and key_tokens.")
+            raise ValueError("Cross-attention has two sentences. Please pass both tokens and key_tokens.")
         return {"src": key_tokens, "tgt": tokens}
     tokens = try_list(tokens)
     if key_tokens is not None and try_list(key_tokens) != tokens:
-        raise ValueError(f"In {kind} the keys are the tokens themselves: leave key_tokens out, or give kind='cross'.")
+        raise ValueError(
+            f"In {kind} the keys are the tokens themselves. Please leave key_tokens out, or give kind='cross'."
+        )
     return {OWN if kind is None else "src" if kind == "encoder_self" else "tgt": tokens}
 
 
@@ -55,7 +57,9 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
         )
     steps = next(iter(decoder), len(tgt))
     if len(tgt) not in (steps, steps + 1):
-        raise ValueError(f"There are {steps} decoder rows and {len(tgt)} target tokens: give one token for each row.")
+        raise ValueError(
+            f"There are {steps} decoder rows and {len(tgt)} target tokens. Please pass one token for each row."
+        )
     expected = {
         "encoder_self": (len(src), len(src)),
         "decoder_self": (steps, steps),
@@ -91,7 +95,7 @@ def tokens_of(given: Any, tokenizer: Any, item: int | None, sequences: int = 1) 
     if not all(isinstance(token, int) for token in values):
         return values
     if tokenizer is None:
-        raise ValueError("The tokens are ids: give their tokenizer as tokenizer=….")
+        raise ValueError("The tokens are ids. Please pass their tokenizer as tokenizer=….")
     return _read_ids(values, tokenizer)
 
 
@@ -119,7 +123,9 @@ def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
         added = tokenizer.get_added_tokens_decoder()
         specials = {id_ for id_, token in added.items() if token.special}
     else:
-        raise ValueError("The tokenizer is neither one of transformers nor one of tokenizers: give tokens as texts.")
+        raise ValueError(
+            "The tokenizer is neither one of transformers nor one of tokenizers. Please pass tokens as texts."
+        )
     if None in pieces:
         raise ValueError(f"The tokenizer has no token of id {ids[pieces.index(None)]}: it belongs to another model.")
     tokens: list[Token] = []

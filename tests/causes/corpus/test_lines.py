@@ -19,7 +19,7 @@ def test_a_line_is_a_sentence_and_after_a_tab_its_target() -> None:
 
 @pytest.mark.parametrize("given", ["", "\n \n\t\n", []])
 def test_a_list_of_no_line_is_refused(given) -> None:
-    with pytest.raises(TextError, match="There is no line to read: give one sentence per line"):
+    with pytest.raises(TextError, match=r"There is no line to read\. Please write one sentence per line"):
         lines_of(given)
 
 

@@ -173,4 +173,6 @@ def test_the_command_writes_a_line_a_point(model, monkeypatch, tmp_path, capsys)
     assert len(set(table["order"])) == 9  # gradient twice, ablation, greedy, five by lot
     monkeypatch.setattr(sys, "stdin", io.StringIO("?"))
     assert command.main(["--to", "fr", "--out", str(out)]) == 2
-    assert capsys.readouterr().err.endswith("attnviz: Line 1 (“?”) has neither a letter nor a digit: leave it out.\n")
+    assert capsys.readouterr().err.endswith(
+        "attnviz: Line 1 (“?”) has neither a letter nor a digit. Please leave it out.\n"
+    )

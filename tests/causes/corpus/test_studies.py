@@ -133,7 +133,7 @@ def test_a_queue_has_an_end(model, gate) -> None:
         queue.ask(model, lines_of(LINES[at : at + 1]), to="fr")
         while at == 0 and queue.queue.running is None:
             pass
-    with pytest.raises(ValueError, match="1 lists are waiting already: try again"):
+    with pytest.raises(ValueError, match=r"1 lists are waiting already\. Please try again"):
         queue.ask(model, lines_of(LINES[2:3]), to="fr")
     gate.set()
 

@@ -135,7 +135,7 @@ def test_each_wrong_part_of_a_link_is_told_and_the_page_goes_on(open_page) -> No
 def test_an_empty_sentence_is_one_sentence_and_keeps_what_was_typed(open_page) -> None:
     app = open_page("decoding", src="   ", to="fr", tgt="un chien")
     assert not app.exception
-    assert "The sentence is empty: type one" in notes(app)
+    assert "The sentence is empty. Please type one" in notes(app)
     assert app.text_input(key="tgt-shown").value == "un chien"
 
 

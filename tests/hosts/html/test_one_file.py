@@ -143,4 +143,4 @@ def test_a_text_too_long_for_a_file_is_refused_before_its_maps_are_made(trace, m
     command = re.search(r"trace\.one_layer\(.*\)\.to_html\(.*?\)", str(refused.value))
     assert command is not None
     assert eval(command[0], {"trace": trace}).is_file(), "as it is typed"
-    assert "such as its L0 H0:" in str(refused.value), "heads are counted from 0, as on the screen"
+    assert "this exports L0 H0:" in str(refused.value), "heads are counted from 0, as on the screen"

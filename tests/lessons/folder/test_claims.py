@@ -46,7 +46,7 @@ def claims(run: Pictures, text: str, link: str, question: str = "kind: text\nask
         ("Row 2.", f"{MASKS}&row=2", BLIND, "row 2 has no keys in the question, but sees some in the picture"),
         ("", f"{MASKS}&row=2&fill=zero+before", BLIND, "about fill -inf, but the picture has zero before"),
         ("", f"{MASKS}&row=2&paint=BgYMBhI", BLIND, ""),
-        ("", HEADS, BLIND, "the question is about a fill: link to Masks"),
+        ("", HEADS, BLIND, "the question is about a fill; please link to Masks"),
         ("Press **A row without keys**.", HEADS, "", "names “A row without keys”, which is not on Heads"),
         ("Press **A row without keys**.", MASKS, "", ""),
         ("On **Masks**, press **A row without keys**.", HEADS, "", ""),
@@ -59,7 +59,7 @@ def claims(run: Pictures, text: str, link: str, question: str = "kind: text\nask
         ("", f"/decoding?{LOVE}", FED, "in the picture padding goes in, too"),
         ("", f"/decoding?{LOVE}", LOSS, "about the mask none: add causal=none"),
         ("", f"{ANATOMY}&tab=skip&skip=contiguous", SKIPPED, "about line transpose back, not contiguous"),
-        ("", f"{ANATOMY}&tab=walk", MOVED, "is shown by Anatomy: link there, with tab=modulation"),
+        ("", f"{ANATOMY}&tab=walk", MOVED, "is shown by Anatomy; please link there, with tab=modulation"),
         ("", "/learning?task=french&first=leak-one-head", SCORE, "but the link shows french-leak-one-head"),
     ],
 )  # fmt: skip

@@ -35,18 +35,22 @@ def test_what_cannot_be_exported_is_one_sentence_and_writes_nothing(tmp_path: Pa
             str(lesson),
             "--to",
             str(tmp_path),
-        ): f"attnviz: {tmp_path} is not empty: name a folder that is new or empty.\n",
+        ): f"attnviz: {tmp_path} is not empty. Please name a folder that is new or empty.\n",
         (
             str(lesson),
             "--to",
             str(new),
             "--instance",
             "attnviz",
-        ): "attnviz: “attnviz” is not the address of an instance: write one such as https://attnviz.example.org.\n",
+        ): "attnviz: “attnviz” is not the address of an instance. Please write one such as "
+        "https://attnviz.example.org.\n",
         (str(lesson), str(broken), "--to", str(new)): f"{broken}: Line 3, front matter: “minutes” is a whole number "
         "from 1 to 240.\n",
-        (str(absent), "--to", str(new)): "attnviz: absent, step 1: There is no task 'none': there are french, reverse, "
-        "sort, twice, add.\n",
+        (
+            str(absent),
+            "--to",
+            str(new),
+        ): "attnviz: absent, step 1: There is no task 'none'. The tasks are french, reverse, sort, twice, add.\n",
     }
     for arguments, sentence in refused.items():
         assert main(["lessons", "export", *arguments]) == 2

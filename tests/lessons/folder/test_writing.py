@@ -20,9 +20,9 @@ def test_a_folder_holds_the_files_as_they_are(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_empty_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"is not empty: name a folder that is new or empty\.$"):
+    with pytest.raises(ValueError, match=r"is not empty. Please name a folder that is new or empty\.$"):
         write_folder(FILES, tmp_path)
-    with pytest.raises(ValueError, match=r"is a file: name a folder that is new or empty\.$"):
+    with pytest.raises(ValueError, match=r"is a file. Please name a folder that is new or empty\.$"):
         write_folder(FILES, tmp_path / "mine.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 

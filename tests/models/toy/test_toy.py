@@ -156,7 +156,7 @@ def test_a_toy_refuses_a_wrong_argument_in_one_sentence(french, ask, error, said
 def test_a_decoder_alone_takes_no_target(twice):
     with pytest.raises(ValueError, match=r"takes no target: its inputs are text\.$"):
         twice.trace("a b c", tgt_text="d")
-    with pytest.raises(ValueError, match=r"^new_tokens is 0 or more, not -1\.$"):
+    with pytest.raises(ValueError, match=r"^new_tokens must be 0 or more, not -1\.$"):
         twice.trace("a b c", new_tokens=-1)
     assert twice.trace("a b c", new_tokens=0).sentences[0].cut
 

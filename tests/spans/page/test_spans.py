@@ -43,7 +43,7 @@ def test_a_checkpoint_of_a_visitor_has_spans_by_rule_and_by_norm(open_page, fold
     ("link", "says"),
     [
         ({"spans": "a=1-1"}, "The span “a” holds no token: it goes from 1 to 1. The usual spans are shown."),
-        ({"spans": "a=1-3;b=2-4"}, "share tokens: give spans that do not overlap. The usual spans are shown."),
+        ({"spans": "a=1-3;b=2-4"}, "share tokens. Please pass spans that do not overlap. The usual spans are shown."),
         ({"spans": "a=1-99"}, "ends at token 99; the text has"),
         ({"spans": "rule:passages"}, "This text has no numbered passages"),
         ({"answer": "0-1"}, "The answer begins with the first token, which no row outputs"),

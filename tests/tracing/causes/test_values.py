@@ -97,7 +97,7 @@ MAKING = [
     (lambda d: attnviz.ablate("corss"), "kind must be one of"),
     (lambda d: attnviz.ablate("cross", to="average"), "to must be one of zero, mean, uniform, diagonal"),
     (lambda d: attnviz.ablate("cross", to="diagonal"), "no diagonal"),
-    (lambda d: attnviz.ablate("cross", heads=[-1]), "A head is a number from 0 on, not -1"),
+    (lambda d: attnviz.ablate("cross", heads=[-1]), "A head must be a number (0 or more), not -1"),
     (lambda d: attnviz.ablate("cross", heads=[]), "names no head"),
     (lambda d: attnviz.ablate("cross", positions=[]), "names no position"),
     (lambda d: attnviz.ablate("cross", positions=[-1]), "a number from 0 on, or a word"),

@@ -52,7 +52,7 @@ def test_an_encoders_batch_is_asked_which_text() -> None:
         vocab_size=37, hidden_size=12, num_hidden_layers=2, num_attention_heads=3, intermediate_size=13
     )
     out = eager(transformers.BertModel, config)(torch.arange(15).view(3, 5), output_attentions=True)
-    with pytest.raises(ValueError, match="has 3 texts: say which one with item=0 to 2"):
+    with pytest.raises(ValueError, match=r"has 3 texts\. Please say which one with item=0 to 2"):
         attnviz.from_tensors(out, SRC)
     trace = attnviz.from_tensors(out, [SRC, SRC[::-1], SRC], item=1)
     assert trace.kinds == ("encoder_self",)
@@ -215,7 +215,7 @@ REFUSED: list[tuple[Callable[[], Any], dict[str, Any], str]] = [
     (output_without_weights, {}, "no attention weights: call the model with output_attentions=True"),
     (lambda: {"attentions": (None, None)}, {}, "attentions hold no weights"),
     (several_rows_a_step, {}, "assisted decoding"),
-    (lambda: layers(2, 3, 5, 5)[:2], {}, "has 2 texts: say which one with item=0 to 1"),
+    (lambda: layers(2, 3, 5, 5)[:2], {}, "has 2 texts. Please say which one with item=0 to 1"),
     (lambda: layers(2, 3, 5, 5)[:2], {"item": 2}, "no item 2"),
     (lambda: torch.stack(layers(2, 3, 5, 5)[:2]), {}, "five axes"),
     (lambda: torch.rand(2, 3, 5, 5, 1, 1), {}, "shape"),

@@ -155,6 +155,7 @@ def _invert_output(output: Tensor, weights: SiteWeights) -> Tensor:
     found = wanted @ torch.linalg.pinv(weight).T
     if not torch.allclose(found @ weight.T, wanted, atol=1e-5):
         raise ValueError(
-            "This model's W_o does not reach every output, so zeroing its output has no equivalent before it."
+            "This bug cannot be run in this model, because its W_o cannot produce every output: no "
+            "input of W_o gives the output with the head's slice set to zero."
         )
     return found.to(output.dtype)

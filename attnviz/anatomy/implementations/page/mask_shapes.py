@@ -32,9 +32,9 @@ def shapes(bench: SiteExperiment, view: ImplementationsState) -> None:
     with left:
         _errors(chosen)
         st.caption(
-            f"Sequence first: scores are (q_len {q_len}, k_len {k_len}, batch {batch}, heads {heads}). A mask has "
-            "three axes, and unsqueeze(-1) adds the fourth, for all heads. Each line has just been tried on this "
-            "site's own mask."
+            f"In the sequence-first layout, the scores have the shape (q_len {q_len}, k_len {k_len}, "
+            f"batch {batch}, heads {heads}). A mask has only three axes, and unsqueeze(-1) adds a "
+            "fourth axis for the heads. Each line below was just tried with the mask of this site."
         )
     with right:
         _cells(bench, chosen)

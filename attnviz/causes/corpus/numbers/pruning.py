@@ -265,7 +265,7 @@ class _Scorer:
 
 def _require_writer(model: Model) -> None:
     if not (model.writes and model.inputs.takes_target):
-        raise ValueError(f"{model.name} writes no targets, so BLEU cannot be computed: leave BLEU out.")
+        raise ValueError(f"{model.name} writes no targets, so BLEU cannot be computed. Please leave BLEU out.")
     require_sacrebleu()
 
 

@@ -197,7 +197,7 @@ class Studies:
 
         def admit(waiting: Collection[StudyRun]) -> None:
             if len(waiting) >= self._most_waiting:
-                raise ValueError(f"{len(waiting)} lists are waiting already: try again in a minute.")
+                raise ValueError(f"{len(waiting)} lists are waiting already. Please try again in a minute.")
 
         return self.queue.ask(StudyRun(model, tuple(lines), to, self.queue.changed, self._left), admit, again=again)
 

@@ -43,7 +43,7 @@ class Choosing:
 
     def __post_init__(self) -> None:
         if self.seed < 0:
-            raise ValueError(f"seed is 0 or more, not {self.seed}.")
+            raise ValueError(f"seed must be 0 or more, not {self.seed}.")
         _ = self.sampling
 
     @property

@@ -60,7 +60,7 @@ def gold_pairs(to: str) -> tuple[GoldPair, ...]:
     """Return the shipped sentence pairs for a language. Raise ValueError for a language without any."""
     path = FOLDER / f"{to}.tsv"
     if path not in FOLDER.glob("*.tsv"):
-        raise ValueError(f"There are no word alignments for {to!r}; there are for {', '.join(gold_languages())}.")
+        raise ValueError(f"There are no word alignments for {to!r}. They exist for {', '.join(gold_languages())}.")
     return read_gold(path)
 
 

@@ -101,7 +101,7 @@ function refuseNumber(question, answer) {
         whole,
         decimal,
       })
-    : phrase("“{typed}” is not one number: write one such as 12 or 0.5.", { typed: typed.slice(0, 40) });
+    : phrase("“{typed}” is not one number. Please write one such as 12 or 0.5.", { typed: typed.slice(0, 40) });
 }
 
 function refuseText(question, answer) {

@@ -236,7 +236,7 @@ def render(
         raise TextError(f"{name} has no chat template, so it takes a plain text, not a conversation.")
     count, most = sum(len(turn.content) for turn in turns), text.most_characters(limit)
     if count > most:
-        raise TextError(f"The conversation has {count:,} characters; at most {most:,} are read: shorten a turn.")
+        raise TextError(f"The conversation has {count:,} characters; at most {most:,} are read. Please shorten a turn.")
     return template.render(turns, add_generation_prompt=turns[-1].role != "assistant", continues=continues)
 
 

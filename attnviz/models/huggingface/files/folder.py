@@ -1,4 +1,4 @@
-"""The folder of a checkpoint: check its files before anything is allocated, or say what to give instead."""
+"""The folder of a checkpoint. Please check its files before anything is allocated, or say what to give instead."""
 
 import json
 import os
@@ -54,7 +54,7 @@ def check_folder(folder: Path) -> None:
     name = folder.name
     _check_entries(folder)
     if not (folder / CONFIG).is_file():
-        raise ModelError(f"There is no {CONFIG} in {name!r}: give the folder of a checkpoint.")
+        raise ModelError(f"There is no {CONFIG} in {name!r}. Please pass the folder of a checkpoint.")
     read_json(folder / CONFIG)  # raises an error for a broken config, before anything else is reported as missing
     if not (folder / WEIGHTS).is_file() and not (folder / INDEX).is_file():
         raise ModelError(no_weights(name, [path.name for path in folder.iterdir()]))
@@ -227,11 +227,12 @@ def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
     if _ADAPTER in files and not any(file.startswith("model") and file.endswith(".safetensors") for file in files):
         of = f" to {base!r}" if base else ""
         return (
-            f"{name!r} holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
-            "(merge_and_unload), or pass it to attnviz.load(model, tokenizer) in Python."
+            f"{name!r} holds an adapter{of} (PEFT), not a model. Please save the model with the "
+            "adapter merged in (merge_and_unload), or pass it to attnviz.load(model, tokenizer) in "
+            "Python."
         )
     if _holds_gguf(files):
-        return f"{name!r} has its weights in GGUF files: download one of them, and give its path."
+        return f"{name!r} has its weights in GGUF files. Please download one of them, and give its path."
     return None
 
 

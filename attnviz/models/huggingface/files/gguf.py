@@ -53,7 +53,8 @@ def read_header(path: Path) -> GgufHeader:
     """Read the header of a GGUF file. Raises ModelError for a file that is one part of a split model, or is damaged."""
     if part := _PART.fullmatch(path.name):
         raise ModelError(
-            f"{path.name!r} is one of the {int(part[2])} files of a model: join them first (llama-gguf-split --merge)."
+            f"{path.name!r} is one of the {int(part[2])} files of a model. Please join them first "
+            "(llama-gguf-split --merge)."
         )
     if not path.is_file():
         raise ModelError(f"{path.name!r} is not a plain file, so it is not read.")

@@ -46,7 +46,9 @@ def download(name: str, limit: int, progress: Progress) -> Path:
     except HFValidationError as error:
         raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
     except GatedRepoError as error:
-        raise ModelError(f"{name!r} on the hub needs permission. Download it and give the folder.") from error
+        raise ModelError(
+            f"You need permission to download {name!r} from the hub. Please download it yourself and pass the folder."
+        ) from error
     except RepositoryNotFoundError as error:
         raise ModelError(
             f"There is no folder {name!r} here, and the hub has no public model with that name."
@@ -55,8 +57,8 @@ def download(name: str, limit: int, progress: Progress) -> Path:
         raise
     except Exception as error:  # any network error
         raise ModelError(
-            f"There is no folder {name!r} here, and the hub could not be reached ({type(error).__name__}): check the "
-            "network, or give a local folder."
+            f"There is no folder {name!r} here, and the hub could not be reached "
+            f"({type(error).__name__}). Please check the network, or give a local folder."
         ) from error
 
 
@@ -103,8 +105,9 @@ def _files_to_fetch(sizes: dict[str, int]) -> dict[str, int]:
     texts = {file: sizes[file] for file in kept if sizes[file] <= _MOST_TEXT}
     if (total := sum(texts.values())) > _MOST_TEXTS:
         raise ModelError(
-            f"Its files beside the weights take {total / 1e6:,.0f} MB on the hub; up to {_MOST_TEXTS / 1e6:,.0f} MB "
-            "are fetched. Download the model and give the folder."
+            f"The files of this model, without its weights, take {total / 1e6:,.0f} MB on the hub, but "
+            f"attnviz downloads at most {_MOST_TEXTS / 1e6:,.0f} MB of such files. Please download the "
+            "model yourself and pass its folder."
         )
     if WEIGHTS in sizes:
         return texts | {WEIGHTS: sizes[WEIGHTS]}

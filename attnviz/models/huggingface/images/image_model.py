@@ -36,7 +36,8 @@ from attnviz.transformer.probe import Probe, gradients_if_needed
 
 MOST_PATCHES = 4_096  # then all scores of one layer with 16 heads take a gigabyte
 _NO_TEXT = (
-    "{name} reads an image and no text: give the path of an image, an image of Pillow, or an array (height, width, 3)."
+    "{name} reads an image and no text. Please pass the path of an image, an image of Pillow, or an "
+    "array (height, width, 3)."
 )
 _WRITES_NONE = "{name} reads images and writes no text, so it has no decoding to follow."
 
@@ -221,6 +222,6 @@ def flags_of(model: Any, fields: dict[str, Tensor]) -> dict[str, bool]:
 def refuse_text(name: str) -> ModelError:
     """Return the error for a tokenizer that was given with a model that reads images."""
     return ModelError(
-        f"{name} reads images and not text: give its image processor, attnviz.load(model, processor), which "
-        "transformers.AutoImageProcessor.from_pretrained reads."
+        f"{name} reads images and not text. Please pass its image processor, attnviz.load(model, "
+        "processor), which transformers.AutoImageProcessor.from_pretrained reads."
     )

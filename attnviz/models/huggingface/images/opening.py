@@ -93,15 +93,15 @@ def read_processor(folder: Path) -> ImageReader:
 
     if not (folder / _CONFIG).is_file() and not (folder / "processor_config.json").is_file():
         raise ModelError(
-            f"There is no {_CONFIG} in {folder.name!r}, which says how images are prepared: put it into the folder, or "
-            "hand the processor over: attnviz.load(folder, processor)."
+            f"There is no {_CONFIG} in {folder.name!r}, which says how images are prepared. Please put "
+            "it into the folder, or hand the processor over: attnviz.load(folder, processor)."
         )
     try:
         made = AutoImageProcessor.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except ImportError as error:
         raise ModelError(
-            f"The image processor in {folder.name!r} needs a library that is not installed here (such as torchvision): "
-            "hand over another one, attnviz.load(folder, processor)."
+            f"The image processor in {folder.name!r} needs a library that is not installed here (such "
+            "as torchvision). Please hand over another one, attnviz.load(folder, processor)."
         ) from error
     except Exception as error:
         raise ModelError(f"The image processor in {folder.name!r} cannot be read ({reason(error)}).") from error

@@ -48,7 +48,9 @@ class CallOrder:
         NoAttentionInterface if no attention was computed through attnviz's function.
         """
         if not self.calls:
-            raise NoAttentionInterface("The model computes its attention without transformers' attention interface.")
+            raise NoAttentionInterface(
+                "The model bypasses the attention interface of transformers, so attnviz cannot read its attention."
+            )
         kind = kind or ("encoder_self" if any(_looks_ahead(call) for _, call in self.calls) else "decoder_self")
         places, seen = [], Counter[Kind]()
         for module, call in self.calls:

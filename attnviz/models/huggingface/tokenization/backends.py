@@ -142,10 +142,10 @@ def backend_of(tokenizer: Any) -> Backend:
     name = type(tokenizer).__name__
     if name not in IN_PYTHON:
         raise ModelError(
-            f"transformers has {name} only in Python, which does not say which characters a token stands for, and "
-            "attnviz does not read its files: put a tokenizer.json into its folder (the tokenizers library writes "
-            "one), or use the weights that transformers returns, with their tokens (“Your own tensors” on Heads, or "
-            "attnviz.from_tensors)."
+            f"transformers has {name} only in Python, which does not say which characters a token "
+            "stands for, and attnviz does not read its files. Please put a tokenizer.json into its "
+            "folder (the tokenizers library writes one), or use the weights that transformers "
+            "returns, with their tokens (“Your own tensors” on Heads, or attnviz.from_tensors)."
         )
     return IN_PYTHON[name](tokenizer)
 

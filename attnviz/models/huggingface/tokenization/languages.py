@@ -88,7 +88,10 @@ class Languages:
         names = {id_: code for code, id_ in self.ids.items()}
         written = f"The target is in {names[target]}" if target in names else "No target language was chosen"
         other = next((code for code, id_ in self.ids.items() if id_ not in (self.source, target)), next(iter(self.ids)))
-        return f"{written}: choose one under “To”, or begin the source with >>{other}<< for another of {self._codes()}."
+        return (
+            f"{written}. Please choose one under “To”, or begin the source with >>{other}<< for another of "
+            f"{self._codes()}."
+        )
 
     def override_note(self, text: str, to: str) -> tuple[str, ...]:
         """Return a note if the text itself begins with a different language than `to`."""

@@ -60,7 +60,7 @@ def test_what_was_measured_is_read_again_for_these_weights_and_this_language(mod
 
 
 def test_a_mean_that_nobody_measured_never_runs(model) -> None:
-    with pytest.raises(ValueError, match="has not been measured yet: measure it with attnviz"):
+    with pytest.raises(ValueError, match=r"has not been measured yet\. Please measure it with attnviz"):
         model.trace("I love fun.", to="fr", interventions=ASKED)
 
 

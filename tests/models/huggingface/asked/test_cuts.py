@@ -55,7 +55,7 @@ def test_writing_after_a_cut_has_to_be_asked_for(model, n_tokens: int, monkeypat
     monkeypatch.setattr(model.text, "max_tokens", 40)
     for write in (model.trace, model.stepwise):
         with pytest.raises(
-            ValueError, match=r"only the first .* cut: give a shorter text, or max_tokens=40 to write on"
+            ValueError, match=r"only the first .* cut. Please pass a shorter text, or max_tokens=40 to write on"
         ):
             write(LONG, new_tokens=3)
 

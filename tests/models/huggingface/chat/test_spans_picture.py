@@ -121,14 +121,14 @@ def test_without_its_model_it_says_what_cannot_be_had(answered, tmp_path) -> Non
     assert trace.to_html(tmp_path / "spans.html", picture="spans").stat().st_size > 10_000
     unsaid = model.trace(messages=ASKED, new_tokens=2, logits=False)
     told = spans(unsaid, SpansState(hidden="answer"), model=model).header["cause"]
-    assert told["why"] == "This trace has no logits: trace with logits=True."
+    assert told["why"] == "This trace has no logits. Please trace with logits=True."
 
 
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
         ({"spans": "a=1-1"}, "The span “a” holds no token"),
-        ({"spans": "rule:verbs"}, "There is no rule “verbs”"),
+        ({"spans": "rule:verbs"}, "There is no rule called “verbs”"),
         ({"answer": "0-3"}, "The answer begins with the first token"),
         ({"layer": 99}, "this model has layers 0 to"),
         ({"focus": 9999}, "it is a whole number from 0 to"),

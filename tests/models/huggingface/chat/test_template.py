@@ -185,7 +185,7 @@ def test_a_rendering_without_an_end_ends_with_the_process_that_asked_for_it():
 def test_a_conversation_longer_than_the_model_reads_is_refused_before_it_is_rendered(chat, monkeypatch):
     loaded = chat("llama", TEMPLATES["Phi"])
     monkeypatch.setattr(rendering, "_render", lambda *_: pytest.fail("rendered"))
-    with pytest.raises(TextError, match=r"has 40,000 characters; at most 3,176 are read: shorten a turn\.$"):
+    with pytest.raises(TextError, match=r"has 40,000 characters; at most 3,176 are read. Please shorten a turn\.$"):
         loaded.trace(messages=[{"role": "user", "content": "Hello " * 6_666 + "you?"}])
 
 

@@ -19,13 +19,13 @@ def copy(checkpoint, tmp_path):
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(ModelError, match=r"There is no folder .*: give the folder of a checkpoint, or a hub id"):
+    with pytest.raises(ModelError, match=r"There is no folder .*. Please pass the folder of a checkpoint, or a hub id"):
         load(tmp_path / "nowhere", **CPU)
 
 
 def test_a_folder_without_a_config(tmp_path):
     (tmp_path / "empty").mkdir()
-    said = "There is no config.json in 'empty': give the folder of a checkpoint."
+    said = "There is no config.json in 'empty'. Please pass the folder of a checkpoint."
     assert refusal(tmp_path / "empty") == said
 
 
@@ -37,7 +37,7 @@ def test_a_missing_tokenizer(copy):
 
 def test_a_broken_tokenizer(copy):
     (copy / "tokenizer.json").write_text("{}", encoding="utf-8")
-    assert refusal(copy) == "The tokenizer in 'bert' cannot be read: put a tokenizer.json into the folder."
+    assert refusal(copy) == "The tokenizer in 'bert' cannot be read. Please put a tokenizer.json into the folder."
 
 
 def test_a_tokenizer_of_another_model(copy, checkpoint):
@@ -141,6 +141,6 @@ def test_an_adapter_alone_is_told_to_be_merged(base, tmp_path):
     (folder / "adapter_model.safetensors").write_bytes(b"")
     of = " to 'Llama-3.2-1B'" if isinstance(base, str) else ""
     assert refusal(folder) == (
-        f"'adapter' holds an adapter{of} (PEFT), not a model: save the model with the adapter merged in "
-        "(merge_and_unload), or pass it to attnviz.load(model, tokenizer) in Python."
+        f"'adapter' holds an adapter{of} (PEFT), not a model. Please save the model with the adapter "
+        "merged in (merge_and_unload), or pass it to attnviz.load(model, tokenizer) in Python."
     )

@@ -133,7 +133,7 @@ def test_of_several_files_one_is_asked_for(file):
 def test_a_part_of_a_model_is_told_to_be_joined(file):
     for number in (1, 2):
         path = file(header(), f"m-0000{number}-of-00002.gguf")
-    said = "is one of the 2 files of a model: join them first (llama-gguf-split --merge)."
+    said = "is one of the 2 files of a model. Please join them first (llama-gguf-split --merge)."
     assert refusal(path) == f"'{path.name}' {said}"
     assert refusal(path.parent).endswith(said)
 

@@ -32,7 +32,7 @@ def test_a_damaged_file_is_refused(name, spoil, copy):
     folder = copy(name)
     path = folder / FILES[name]
     path.write_bytes(spoil(path.read_bytes()))
-    assert refusal(folder) == f"The tokenizer in {name!r} cannot be read: put a tokenizer.json into the folder."
+    assert refusal(folder) == f"The tokenizer in {name!r} cannot be read. Please put a tokenizer.json into the folder."
 
 
 @EACH
@@ -58,7 +58,7 @@ def test_a_table_that_makes_a_letter_endless_is_refused(name, copy):
 def test_a_marian_without_its_target_is_refused(copy):
     folder = copy("Marian")
     (folder / "target.spm").unlink()
-    assert refusal(folder) == "The tokenizer in 'Marian' cannot be read: put a tokenizer.json into the folder."
+    assert refusal(folder) == "The tokenizer in 'Marian' cannot be read. Please put a tokenizer.json into the folder."
 
 
 def test_a_folder_without_a_vocabulary_is_read_as_bytes_only_where_it_says_so(copy):

@@ -191,7 +191,10 @@ def test_what_a_vision_model_lacks_is_said_in_one_sentence(tmp_path: Path):
         (lambda: attnviz.load(model, None), "needs its image processor"),
         (lambda: attnviz.load(tmp_path / "bare"), "There is no preprocessor_config.json in 'bare'"),
         (lambda: attnviz.load(tmp_path / "torchvision"), r"library that is not installed here \(such as torchvision\)"),
-        (lambda: attnviz.load(tmp_path / "bare", "a text"), "reads images and not text: give its image processor"),
+        (
+            lambda: attnviz.load(tmp_path / "bare", "a text"),
+            "reads images and not text. Please pass its image processor",
+        ),
         (lambda: shown.trace("I love you."), "There is no image file 'I love you.'.* reads images and no text"),
         (lambda: shown.trace(photo(), to="fr"), "takes an image alone, without to"),
         (lambda: next(shown.stepwise("x")), "writes no text"),
