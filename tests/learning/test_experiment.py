@@ -33,9 +33,8 @@ def test_no_two_shipped_runs_share_a_name():
     [
         ({"without": "causal-mask", "leak": "one-head"}, "Without a causal mask everything is visible already, so "
             "nothing can leak."),
-        ({"heads": 1, "leak": "one-head"}, "In a model with a single head, a leak in one head is the same as no causal mask. "
-            "Please "
-            "leave out causal-mask instead of using a leak."),
+        ({"heads": 1, "leak": "one-head"}, "In a model with a single head, a leak in one head is the same as no "
+            "causal mask. Please leave out causal-mask instead of using a leak."),
         ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder-only model: it has no "
          "cross-attention."),
         ({"task": "twice", "without": ("padding-mask",)}, "twice is learned by a decoder-only model: it has no "
