@@ -107,7 +107,9 @@ class Teachers:
         def change(session: Session, row: ClassRow) -> None:
             is_open = row.is_guided and not row.is_over and _current_step(session, row).state == OPEN
             if minutes is not None and not is_open:
-                raise ClassroomError("A timer runs while a question is open. Please open the step first.")
+                raise ClassroomError(
+                    "A timer can only run while the question of the step is open. Please open the step first."
+                )
             row.ends = None if minutes is None else self._parts.clock() + 60 * minutes
 
         self._change(key, change)
@@ -198,7 +200,7 @@ class Teachers:
     def _answer_lines(self, key: TeacherKey) -> tuple[Lesson, list[AnswerLine], list[int]]:
         """Return the lesson, the lines of all given and missing answers, and the steps that were asked."""
         if self._parts.is_rehearsal:
-            raise ClassroomError("The students of a rehearsal are invented: there is no file of their answers.")
+            raise ClassroomError("The students of a rehearsal are invented, so there is no file of their answers.")
 
         def find(session: Session) -> tuple[Lesson, list[AnswerLine], list[int]]:
             row = class_by_key(session, key, self._parts.clock())

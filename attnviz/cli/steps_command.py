@@ -116,7 +116,7 @@ def _arguments(options: argparse.Namespace, model: Any) -> dict[str, Any]:
     no_language = options.to is not None and not model.languages
     for option, is_given in (("--to", no_language), ("--beam", options.beam is not None)):
         if is_given:
-            raise ValueError(f"{model.name} takes no {option}: only translators do.")
+            raise ValueError(f"{model.name} does not accept {option}, because only translators do.")
     asked: dict[str, Any] = {"choose": _choose(options, model)}
     if options.to is not None:
         asked["to"] = options.to

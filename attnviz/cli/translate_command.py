@@ -96,7 +96,7 @@ def _has_more(file: int) -> bool:
 def _checkpoint_lines(model: Any, options: argparse.Namespace, chunks: Iterator[list[str]]) -> int:
     """Print a checkpoint's translations, one line per input line. Return the exit status."""
     if options.to is not None and not model.languages:
-        raise ValueError(f"{model.name} takes no --to: it has only one output language.")
+        raise ValueError(f"{model.name} does not accept --to, because it has only one output language.")
     to = {"to": options.to} if options.to is not None else {}
     if not model.inputs.takes_target or not model.writes:
         raise ValueError(f"{model.name} cannot translate. Give an encoder-decoder model or a shipped model.")

@@ -42,7 +42,9 @@ MORE = {
     "tables": "Numbers as tables",
 }  # fmt: skip
 DROPOUT = 0.1  # the dropout rate of the switch, as in the paper
-NO_WRITER = "This model writes no text, so there is no decoding to follow. Heads and Masks show its attention."
+NO_WRITER = (
+    "This model writes no text, so there are no decoding steps to show. The pages Heads and Masks show its attention."
+)
 MAX_IDS = 500  # maximum characters of a list of ids
 
 

@@ -223,21 +223,22 @@ def _linears(query: str, key: str, value: str, output: str) -> dict[str, str]:
 WAYS: Mapping[str, Way] = {
     "annotated": Way(
         "Annotated",
-        "Four unnamed linear layers in a list; only their order tells them apart.",
+        "Four unnamed linear layers in a list, which can be told apart only by their order.",
         AnnotatedAttention,
         (AnnotatedAttention,),
         _linears("linears[0].weight", "linears[1].weight", "linears[2].weight", "linears[3].weight"),
     ),
     "refactored": Way(
         "Refactored (attnviz's own)",
-        "Named projections, input_ and memory; nothing is kept on the module. Every page of attnviz runs on this code.",
+        "The projections have names, the inputs are called input_ and memory, and nothing is stored "
+        "on the module. Every page of attnviz runs this code.",
         RefactoredAttention,
         (attention.MultiHeadAttention, attention.scores, attention.masked_softmax, attention.context),
         _linears("module.W_q.weight", "module.W_k.weight", "module.W_v.weight", "module.W_o.weight"),
     ),
     "per_head": Way(
         "Per-head parameters",
-        "A head axis in the parameters themselves: the formula of one head, for all heads at once.",
+        "The parameters themselves have a head axis, so the formula for one head computes all heads at once.",
         PerHeadAttention,
         (PerHeadAttention,),
         {role: f"W_{role}[{{head}}]" for role in "QKVO"},
@@ -258,7 +259,8 @@ WAYS: Mapping[str, Way] = {
     ),
     "torch_module": Way(
         "nn.MultiheadAttention",
-        "PyTorch's module: one matrix holds the three projections, and True in a mask hides a key.",
+        "PyTorch's module. A single matrix contains the three projections, and True in a mask means "
+        "that the key is hidden.",
         TorchModuleAttention,
         (TorchModuleAttention,),
         dict.fromkeys("QKV", "module.in_proj_weight[{c}:{d}].T") | {"O": "module.out_proj.weight[:, {a}:{b}].T"},

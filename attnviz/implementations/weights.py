@@ -117,7 +117,10 @@ class SiteWeights:
         if bias is None:
             return self if self.scoring.bias is None else replace(self, scoring=replace(self.scoring, bias=None))
         if (table := DistanceBias.from_cells(bias)) is None:
-            raise ValueError("What the model adds to this run's scores is not the same at each distance.")
+            raise ValueError(
+                "The bias that the model adds to the scores does not depend on the distance between query "
+                "and key alone."
+            )
         return replace(self, scoring=replace(self.scoring, bias=table))
 
     def rows(self, head: int, size: int) -> slice:

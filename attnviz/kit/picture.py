@@ -153,7 +153,9 @@ class Picture:
     def __post_init__(self) -> None:
         """Check the declaration. Raise ValueError with a message of one sentence."""
         if not (isinstance(self.name, str) and self.name.isidentifier() and self.name == self.name.lower()):
-            raise ValueError(f"A picture's name is lower-case letters, digits and underscores, not {self.name!r}.")
+            raise ValueError(
+                f"The name of a picture may contain only lower-case letters, digits and underscores, not {self.name!r}."
+            )
         if (self.payload is None) == (self.subject_of is None):
             raise ValueError(f"The picture {self.name} needs either payload= or subject_of=, but not both.")
         object.__setattr__(self, "widget", self.widget or self.name)

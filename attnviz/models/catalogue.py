@@ -115,7 +115,10 @@ def load(
     if not isinstance(model, str | Path):
         return _from_memory(model, tokenizer, device, dtype)
     if tokenizer is not None and (model == DEFAULT or is_translator(model)):
-        raise ValueError("Give a tokenizer only with a model in memory. A folder or hub id has its own.")
+        raise ValueError(
+            "Please pass a tokenizer only together with a model in memory. A folder or a hub id brings "
+            "its own tokenizer."
+        )
     if model == DEFAULT:
         require_files()  # the default model is shipped, never downloaded
     if is_translator(model):

@@ -28,8 +28,8 @@ class TooLongError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"This took longer than the {self.seconds:g} s that this server allows for one answer. "
-            "Please ask for less, such as a shorter text or fewer steps."
+            f"This run took longer than the {self.seconds:g} s that this server allows for one run. "
+            "Please try a shorter text or fewer steps."
         )
 
 
@@ -204,7 +204,7 @@ class Turns:
             before = self._tickets_before(ticket)
             seconds = (before + 1) * self._usual / (1 if self._usual < self._alone else self._places)
         others = "1 other is" if before == 1 else f"{before} others are"
-        return f"Many are asking at once: {others} before you, and your turn comes in about {max(1, round(seconds))} s."
+        return f"Many visitors are waiting: {others} before you. Your turn comes in about {max(1, round(seconds))} s."
 
     def _tickets_before(self, ticket: _Ticket) -> int:
         """Count the tickets that will run before this one if no one else joins (round-robin per address)."""

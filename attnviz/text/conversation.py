@@ -35,7 +35,10 @@ def read_turns(messages: Sequence[Mapping[str, Any] | Turn]) -> tuple[Turn, ...]
     if not messages:
         raise TextError(f"The conversation is empty. Please pass at least one turn, {_EXAMPLE}.")
     if len(messages) > MOST_TURNS:
-        raise TextError(f"The conversation has {len(messages):,} turns; at most {MOST_TURNS} are read.")
+        raise TextError(
+            f"The conversation has {len(messages):,} turns, but attnviz reads at most {MOST_TURNS}. Please "
+            "remove some turns."
+        )
     turns = tuple(_turn(message, number) for number, message in enumerate(messages, start=1))
     _check_order(turns)
     return turns
@@ -64,7 +67,7 @@ def _check_order(turns: Sequence[Turn]) -> None:
         raise TextError("The conversation has only a system turn. Please add a user turn.")
     for number, turn in enumerate(spoken, start=first):
         if turn.role == "system":
-            raise TextError(f"Turn {number} is a system turn; only the first turn can be one.")
+            raise TextError(f"Turn {number} is a system turn, but only the first turn may be a system turn.")
         expected = "user" if (number - first) % 2 == 0 else "assistant"
         if turn.role != expected:
             raise TextError(

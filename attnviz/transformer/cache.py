@@ -30,7 +30,9 @@ class LayerCache:
             self._both, self.length, self.frozen = both, new, True
             return self.read()
         if self.length + new > self.capacity:
-            raise ValueError(f"The cache holds {self.capacity} tokens and was given a {self.length + new}th.")
+            raise ValueError(
+                f"The cache has room for {self.capacity} tokens, but was given a {self.length + new}th token."
+            )
         if self._both is None:
             self._both = both.new_empty(*both.shape[:3], self.capacity, both.shape[4])
         self._both.narrow(3, self.length, new).copy_(both)

@@ -14,7 +14,7 @@ from tests.websocket.visitor import Shown, Visitor
 SENTENCE = {"src": "I love you."}
 # 64 MB a file become 1 MB, and the room for all files 40,000 bytes.
 SMALL = "from attnviz.app import streamlit_internals; streamlit_internals.MOST_UPLOADED = 40_000"
-FULL = "There is no room for second.npz: other visitors' tensors take all of it."
+FULL = "The server has no memory left for second.npz, because the files of other visitors use all of it."
 
 
 @pytest.fixture(scope="module")

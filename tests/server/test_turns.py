@@ -156,7 +156,7 @@ def test_a_waiting_visitor_is_told_the_queues_length_and_time(monkeypatch) -> No
 
     with pytest.raises(InterruptedError):
         waiting.turns.take("c", hear)
-    assert set(said) == {"Many are asking at once: 2 others are before you, and your turn comes in about 1 s."}
+    assert set(said) == {"Many visitors are waiting: 2 others are before you. Your turn comes in about 1 s."}
     assert waiting.turns.waiting_count == 1, "who gives up waiting leaves the queue"
     waiting.finish(told)
     assert (waiting.turns.running_count, waiting.turns.waiting_count) == (0, 0)

@@ -76,7 +76,7 @@ def test_position_after_caching_is_that_of_the_full_pass(model, src):
 def test_more_tokens_than_it_has_room_for_are_refused(model, src, tgt_in):
     stepper = Stepper(model, model.encode(src, None), None, capacity=1)
     stepper.step(tgt_in[:, 0])
-    with pytest.raises(ValueError, match="holds 1 tokens and was given a 2th"):
+    with pytest.raises(ValueError, match="has room for 1 tokens, but was given a 2th token"):
         stepper.step(tgt_in[:, 1])
 
 

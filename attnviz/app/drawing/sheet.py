@@ -53,7 +53,7 @@ def open_if_asked(view: "Linkable | None" = None, own: "TraceLike | None" = None
 def _sheet(shown: Pictured) -> None:
     with st.container(key="drawing-sheet"):
         if shown.own is None and shown.request is None:
-            st.caption("This page runs its own models. The drawing shows the model of the other pages.")
+            st.caption("This page runs models of its own. The drawing shows the model that the other pages run.")
         draw(shown, key="drawing-in-sheet")
         if shown.page:
             _words(shown.page)

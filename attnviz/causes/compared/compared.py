@@ -40,9 +40,10 @@ FIXED = (
     "Rows and columns of the two maps are paired if their words match (found with Python's difflib). "
     "Rows and columns without a partner are hatched. For the divergence, all keys of a row without a "
     "partner are treated as one key, which has no weight in the other run.",
-    "Heads are compared by number. Between two models an equal number means nothing: heads of separately trained "
-    "models are unrelated.",
-    "A divergence shows that a head looks elsewhere, not that this changes the text. To see that, switch the head off.",
+    "Each head is compared with the head of the same number. If the runs belong to two models, equal "
+    "numbers have no meaning, because the heads of separately trained models are unrelated.",
+    "A divergence shows that a head looks at other tokens. It does not show that this changes the "
+    "text. To find that out, switch the head off.",
     "This compares only one pair. A difference may have another cause than the one that you expect.",
 )
 ALL = 1_500_000  # maximum bytes of maps that a page sends at once

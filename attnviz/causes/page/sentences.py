@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 OF_ANOTHER = "python -m attnviz.causes.corpus --model {}{} --out curve.csv < sentences.tsv"
 SOURCE = "sentences: manythings.org/anki and tatoeba.org, CC BY 2.0 FR"
 _NOT_HERE = (
-    "Removing heads one after another takes minutes to hours, so this page does not do it. This command does; give one "
-    "sentence per line, then a tab and its translation."
+    "Removing heads one after another takes minutes to hours, so this page does not do it. You can "
+    "run this command instead. Its input file has one line per sentence: the sentence, a tab, and the "
+    "translation."
 )
-AS_IT_IS = "The changes above do not apply here: the unchanged model reads the list."
+AS_IT_IS = "The changes to the run, shown above, are not applied here. The unchanged model reads the list."
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SentencesState:

@@ -34,11 +34,13 @@ from attnviz.transformer.probe import Kind
 
 PUTS: dict[Put, str] = {"zero": "Zero", "mean": "Mean", "uniform": "Even", "diagonal": "Diagonal"}
 FIXED = (
-    "Above the line the model writes anew, token by token, with the heads off at every step. After the first word that "
-    "differs it reads a different text, so later words may differ for that reason too.",
-    "The probabilities are for one target: the unchanged model's text (or yours). Both runs read the same tokens, so "
-    "steps can be compared.",
-    "Weights, tokens, positions and masks stay the same. Later layers read the changed numbers and may compensate.",
+    "Above the line, the model writes its text again, token by token, with the heads off at every "
+    "step. After the first word that differs, the model reads a different text, so later words may "
+    "differ for this reason, too.",
+    "All probabilities belong to one target: the text of the unchanged model, or the target that you "
+    "typed. Both runs read the same tokens, so their steps can be compared.",
+    "Parameters, tokens, positions and masks stay the same. Later layers read the changed numbers and "
+    "may compensate for them.",
     "Only the outputs of these heads are replaced, before W_o joins the heads. The bias of W_o, the "
     "residual connections and the feed-forward layers stay active.",
     "A head may be necessary without being sufficient, and one sentence proves little: if a word becomes less likely "

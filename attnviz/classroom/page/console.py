@@ -245,7 +245,7 @@ def _draw_ending(own: Seat, found: TeacherView) -> None:
 
 def _end(own: Seat) -> None:
     with st.popover("End the class"):
-        st.markdown("Then nobody can join or answer any more. Answers stay until they are deleted.")
+        st.markdown("After this, nobody can join or answer any more. The answers are kept until they are deleted.")
         st.button("End it", key="class-end", on_click=teacher.act, args=(teachers(own).end, own))
 
 

@@ -29,7 +29,7 @@ def reach() -> str:
     if not host.startswith(_OWN_NAMES):
         return ""
     name = host.partition(":")[0] if not host.startswith("[") else "[::1]"
-    return f"This link opens on this computer only: {name} is every computer's name for itself."
+    return f"This link works only on this computer, because {name} always means “this computer”."
 
 
 def draw(code: str, *, is_large: bool = False) -> None:

@@ -86,11 +86,12 @@ def _draw_join_form() -> None:
 def _stored_sentence(days: float) -> str:
     """Return the text that says what a class stores about its students, and for how long."""
     return phrase(
-        "What is stored: your nickname, your answers and their times, how many hints you opened, and which step you "
-        "see. Nothing else, and no account. Your teacher sees your nickname beside your answers. Other students see it "
-        "only if your teacher shows the list of nicknames on the screen, and never beside an answer; they see a text "
-        "of yours only if your teacher picks it. A class without nicknames stores none. "
-        "All of it is deleted when the teacher deletes the class, at the latest {days} days after it began.",
+        "What is stored: your nickname, your answers and their times, how many hints you opened, and "
+        "which step you see. Nothing else, and no account. Your teacher sees your nickname beside "
+        "your answers. Other students see it only if your teacher shows the list of nicknames on the "
+        "screen, and never beside an answer; they see a text of yours only if your teacher picks it. "
+        "In a class without nicknames, no nickname is stored. All of this will be deleted when the "
+        "teacher deletes the class, or at the latest {days} days after the class began.",
         days=f"{days:g}",
     )
 

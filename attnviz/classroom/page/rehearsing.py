@@ -23,9 +23,9 @@ def draw(own: Seat, found: TeacherView, *, may_begin: bool) -> None:
 def _offer(own: Seat) -> None:
     with st.popover("Rehearse", icon=":material/theater_comedy:"):
         st.markdown(
-            "Try this lesson with invented students. They answer at their own pace: some right, some wrong, some late, "
-            "some never. A rehearsal is a class of its own, which nobody can join; this class stays empty, and nothing "
-            "of a rehearsal is stored."
+            "Try this lesson with invented students. They answer at their own pace: some right, some "
+            "wrong, some late, some never. A rehearsal is a separate class, which nobody can join. "
+            "Your own class stays empty, and nothing from the rehearsal is stored."
         )
         st.number_input("Invented students", 1, MOST_STUDENTS, _USUAL, key=_SIZE)
         st.button("Start the rehearsal", key="class-rehearse", type="primary", on_click=_start, args=(own,))

@@ -42,7 +42,8 @@ _TRIES = 30
 HOURS = 3  # for which a rehearsal is kept, unless its teacher stops it
 MOST_REHEARSALS = 100
 _OVER = (
-    f"This rehearsal is over: one is kept for {HOURS} hours, and not over a restart. Rehearse again from your class."
+    f"This rehearsal no longer exists, because a rehearsal is deleted after {HOURS} hours or when the "
+    "server restarts. Please start a new rehearsal from your class."
 )
 
 

@@ -81,7 +81,9 @@ def loss_table(whole: Trace, *, pad_id: int, smoothing: float = 0.0, name: Calla
     tgt = whole.tokens("tgt")
     labels = torch.tensor([token.id for token in tgt[1:]])
     if whole.logits is None or not len(labels):
-        raise ValueError("The target has no label: it needs a token after the first one.")
+        raise ValueError(
+            "The target has no label, because it has only one token. Please give a target with at least two tokens."
+        )
     logits = whole.logits[0, : len(labels)].float().cpu()
     probabilities, losses = logits.softmax(dim=-1), token_losses(logits, labels, smoothing)
     of_label = probabilities.gather(-1, labels.unsqueeze(-1)).squeeze(-1)

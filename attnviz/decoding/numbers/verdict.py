@@ -139,7 +139,7 @@ def verdict(steps: DecodingRecord, whole: Trace, allowed: Tolerance, item: int =
     """
     rows = len(steps.logits)
     if whole.logits is None or whole.logits.shape[1] < rows:
-        raise ValueError(f"The pass must hold the {rows} rows that were stepped through.")
+        raise ValueError(f"The pass must contain the {rows} rows that were computed step by step.")
     lines: list[Line] = []
     for stack, kinds in _STACKS.items():
         if stack in steps.hidden:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from attnviz.tracing.external.weights import BareWeights
 
 MEGABYTES = 64
-FULL = "There is no room for {}: other visitors' tensors take all of it. Try again later, or with fewer layers."
+FULL = (
+    "The server has no memory left for {}, because the files of other visitors use all of it. Please try "
+    "again later, or upload fewer layers."
+)
 _READING = Lock()
 _TAKEN_AWAY, _NAME = "own-files-taken-away", "own-file-name"
 _KEYS = """

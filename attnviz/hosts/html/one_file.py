@@ -72,7 +72,7 @@ def require_room(trace: TraceLike | None, *, advice: str = "") -> None:
     length = max(len(tokens(kind)) for kind in trace.kinds for tokens in (trace.query_tokens, trace.key_tokens))
     heads = sum(math.prod(trace.shape(kind)) for kind in trace.kinds)
     if length > LONGEST and heads * length**2 > MANY * LONGEST**2:
-        said = f"A file holds up to {LONGEST} tokens, and this text has {length:,}."
+        said = f"A file can contain up to {LONGEST} tokens, but this text has {length:,}."
         raise ValueError(f"{said} {advice or _fewer_heads(trace, heads)}")
 
 
@@ -208,5 +208,5 @@ def _part(part: Any) -> str | ShownPicture:
         return picture("heads").of(part)
     part = getattr(part, "shown", part)  # unwrap a notebook's picture
     if not isinstance(part, str | ShownPicture):
-        raise ValueError(f"A part of a page is a picture, a trace or a text in Markdown, not {describe(part)}.")
+        raise ValueError(f"A part of a page must be a picture, a trace or a text in Markdown, not {describe(part)}.")
     return part

@@ -94,7 +94,7 @@ def _of_trace(name: str, given: Any, tokens: Any, asked: dict[str, Any]) -> "Pic
     if isinstance(given, TraceLike) or (tokens is None and not how):
         return _draw(name, (given,), asked)
     if tokens is None:
-        raise ValueError("Attention weights are shown with their tokens: attnviz.show(outputs, tokens).")
+        raise ValueError("Attention weights need their tokens. Please call attnviz.show(outputs, tokens).")
     if "kind" in asked and not isinstance(tokens, dict):  # chooses one of several kinds in the output
         how["kind"] = asked["kind"]
     from attnviz.tracing.external.from_tensors import from_tensors  # what a cell that shows a trace does without

@@ -97,8 +97,8 @@ BUGS: Mapping[str, Bug] = {
         "weigh",
         wrong_steps.softmax_over_heads,
         "Softmax over dim=0 of a tensor (heads, q_len, k_len): heads compete for a cell instead of keys for a query.",
-        "Every shape stays the same and all weights lie between 0 and 1. Where a mask hides a key, every head gets "
-        "1 / heads instead of 0.",
+        "Every shape stays the same, and all weights lie between 0 and 1. For a key that the mask "
+        "hides, every head gets the weight 1 / heads instead of 0.",
         rows_sum_to_one,
     ),
     "softmax_over_queries": Bug(
@@ -106,8 +106,8 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.softmax_over_queries,
-        "dim=1 is the key axis of a sequence-first (q_len, k_len, batch, heads); after moving the batch to the front, "
-        "(batch, q_len, k_len, heads), it is the query axis.",
+        "In a sequence-first tensor (q_len, k_len, batch, heads), dim=1 is the key axis. If the batch "
+        "is moved to the front, as in (batch, q_len, k_len, heads), dim=1 is the query axis.",
         "The map is square in self-attention and its columns sum to 1, so it looks like a transposed map.",
         rows_sum_to_one,
     ),
@@ -127,8 +127,8 @@ BUGS: Mapping[str, Bug] = {
         "scores",
         wrong_steps.scale_by_d_model,
         "The scores are divided by the size of the model instead of the size of a head.",
-        "With one head both are the same number. With more, rows sum to 1 and the order of the keys is right; the maps "
-        "are only flatter.",
+        "With one head, both sizes are equal. With more heads, rows still sum to 1 and the order of "
+        "the keys is right, but the weights are more uniform.",
         equals_pytorch,
         lacks=_scale,
     ),
@@ -139,7 +139,8 @@ BUGS: Mapping[str, Bug] = {
         wrong_steps.merge_by_reshape,
         "The head axis is not moved back before the last two axes are joined: one output row then holds several "
         "positions of one head.",
-        "reshape copies where view would have refused, the size is right, and the attention maps are untouched.",
+        "reshape copies the tensor where view would raise an error. The size of the output is right, "
+        "and the attention maps do not change.",
         no_row_but_the_last_sees_the_last_token,
     ),
     "split_by_view": Bug(
@@ -147,9 +148,10 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "split",
         wrong_steps.split_by_view,
-        "view(batch, heads, length, d_k) in place of view(batch, length, heads, d_k) and a transpose: the numbers stay "
-        "where they are, so that a head gets some positions whole instead of a part of each.",
-        "The shape is exactly the wanted one. With one head, or one token, even the numbers are right.",
+        "view(batch, heads, length, d_k) is used instead of view(batch, length, heads, d_k) and a "
+        "transpose. No number moves, so each head gets some positions completely, instead of a part "
+        "of every position.",
+        "The shape is exactly right. With one head, or one token, even the numbers are right.",
         no_row_but_the_last_sees_the_last_token,
     ),
     "ablation_after_output": Bug(
@@ -157,10 +159,10 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "switch_off_head",
         wrong_steps.switch_off_after_output,
-        "The head's slice is zeroed in the output of attention instead of the context: but W_o has mixed the heads by "
-        "then, and every column holds something of each.",
-        "The slice has the head's size, the map is untouched and the text changes, as with a real ablation. But a part "
-        "of every head is gone, and most of the intended one is still there.",
+        "The head's slice is set to zero in the output of attention instead of in the context. But "
+        "W_o has already mixed the heads, so every column of the output contains a part of each head.",
+        "The slice has the head's size, the map is untouched and the text changes, as with a real "
+        "ablation. But a part of every head is removed, and most of the intended head remains.",
         equals_pytorch_where_W_o_reads_nothing_of_the_head,
         ablates=True,
     ),
@@ -169,7 +171,8 @@ BUGS: Mapping[str, Bug] = {
         "raises",
         "head_size",
         wrong_steps.float_head_size,
-        "d_model / n_heads is a float in Python 3, even where it divides evenly, and a size must be an int.",
+        "In Python 3, d_model / n_heads is a float, even if the division has no remainder. But the "
+        "size of a tensor must be an int.",
         "The bug is noticed at the first call that creates a tensor of this size, because torch then raises an error.",
         has_the_shape_of_its_input,
     ),
@@ -180,7 +183,8 @@ BUGS: Mapping[str, Bug] = {
         wrong_steps.mask_inverted,
         "True means “may attend” here and “hidden” in nn.MultiheadAttention, so a mask copied from one to the other "
         "hides what it should show.",
-        "Rows sum to 1, and with a causal mask a training loss even falls faster: the model sees the answer.",
+        "Rows sum to 1. With an inverted causal mask, the training loss even falls faster, because "
+        "the model sees the answer.",
         hidden_keys_weigh_nothing,
     ),
     "mask_transposed": Bug(
@@ -189,7 +193,8 @@ BUGS: Mapping[str, Bug] = {
         "weigh",
         wrong_steps.mask_transposed,
         "The axes of the mask are swapped: queries see later keys instead of earlier ones.",
-        "In self-attention the mask is square and fits either way; where lengths differ torch would refuse it.",
+        "In self-attention the mask is square, so the transposed mask fits, too. If the two lengths "
+        "differed, torch would raise an error.",
         hidden_keys_weigh_nothing,
     ),
     "causal_at_top_left": Bug(
@@ -197,10 +202,12 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.causal_at_top_left,
-        "scaled_dot_product_attention(is_causal=True) lays the triangle at the top left: its row 0 sees key 0. With a "
-        "cache the only row is the newest token, so this token sees the first key alone.",
-        "A pass over the whole text is right, and so are training, its loss, and every test without a cache. Rows sum "
-        "to 1. Only a test that decodes step by step and compares with one pass notices it.",
+        "scaled_dot_product_attention(is_causal=True) aligns the causal triangle with the top left "
+        "corner, so that row 0 sees only key 0. With a cache, the only row is the newest token, so "
+        "the newest token sees only the first key.",
+        "Training, its loss, and every pass over a whole text are right, and rows sum to 1. Only a "
+        "test that decodes step by step with a cache, and compares the result with one pass, finds "
+        "the bug.",
         steps_equal_one_pass,
         lambda: odd_sized_inputs().last_step(),
         needs_cache=True,
@@ -210,10 +217,11 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.padding_on_queries,
-        "The padding mask gets its new axis at the wrong place, [:, None, :, None] instead of [:, None, None, :]: it "
-        "hides the rows of padding tokens, and the keys stay visible.",
-        "In self-attention both shapes fit. A row whose scores are all −1e9 becomes uniform, so every row sums to 1. "
-        "Without padding nothing changes: results depend on the other sentences of a batch.",
+        "The new axis of the padding mask is inserted at the wrong place, [:, None, :, None] instead "
+        "of [:, None, None, :]. The mask then hides the rows of padding tokens instead of their keys.",
+        "In self-attention both shapes fit. A row whose scores are all −1e9 becomes uniform, so every "
+        "row sums to 1. A batch without padding is computed correctly, so results depend on the other "
+        "sentences of the batch.",
         hidden_keys_weigh_nothing,
         lambda: odd_sized_inputs(padded=True),
     ),
@@ -222,9 +230,11 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.padding_on_queries_infinite,
-        "The same mistake with −∞ as the fill: rows of padding tokens have no key left, and their softmax is NaN.",
-        "Nothing raises, and the NaN stands in rows that nobody reads. The next layer multiplies it by a weight and "
-        "adds it to every row. Without padding nothing changes.",
+        "The same mistake as in “Padding mask on the queries, −1e9”, but with −∞ as the fill. Rows of "
+        "padding tokens then have no visible key, so their softmax is NaN.",
+        "There is no error, and at first NaN stands only in the rows of padding tokens, which nobody "
+        "reads. The next layer multiplies NaN by a weight and adds it to every row. A batch without "
+        "padding is computed correctly.",
         is_finite,
         lambda: odd_sized_inputs(padded=True),
     ),
@@ -233,10 +243,11 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.softmax_twice,
-        "A softmax is applied to weights that are a softmax already, for example by two functions that each mean to "
-        "normalise. Weights lie between 0 and 1, so the largest becomes at most e times the smallest.",
-        "Rows sum to 1 and the order of the keys is right; the maps are nearly uniform, and hidden keys weigh about as "
-        "much as the others.",
+        "Softmax is applied to weights that are already the result of a softmax, for example because "
+        "two functions both normalise. Weights lie between 0 and 1, so the largest becomes at most e "
+        "times the smallest.",
+        "Rows sum to 1 and the order of the keys is right. But the maps are nearly uniform, and "
+        "hidden keys get about as much weight as the others.",
         equals_pytorch,
     ),
     "mask_after_softmax": Bug(
@@ -244,9 +255,9 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.mask_after_softmax,
-        "Hidden keys get 0 after the softmax has shared the weight out: their share is lost instead of going to the "
-        "others.",
-        "Hidden cells are exactly 0, as they should be; only the row sums tell.",
+        "Hidden keys are set to 0 only after the softmax has distributed the weight. Their share is "
+        "then lost, instead of going to the visible keys.",
+        "Hidden cells are exactly 0, as they should be. Only the row sums, which are below 1, show the bug.",
         rows_sum_to_one,
     ),
     "mask_added_after_softmax": Bug(
@@ -254,8 +265,10 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.mask_added_after_softmax,
-        "An additive mask is right before the softmax; after it, −1e9 becomes a weight.",
-        "No shape changes and nothing raises; a colour scale that is fixed from 0 to 1 draws −1e9 like a 0.",
+        "An additive mask is correct before the softmax. If it is added after the softmax, −1e9 "
+        "itself becomes a weight.",
+        "No shape changes, and torch raises no error. A colour scale that is fixed from 0 to 1 draws "
+        "−1e9 in the same colour as 0.",
         rows_sum_to_one,
     ),
     "half_filled": Bug(
@@ -263,8 +276,8 @@ BUGS: Mapping[str, Bug] = {
         "raises",
         "weigh",
         wrong_steps.half_filled,
-        "float16 ends at 65,504; masked_fill refuses a number that it cannot hold.",
-        "In float32 the same line works. It is noticed only when the model is switched to half precision.",
+        "The largest number in float16 is 65,504, and masked_fill raises an error for a number outside this range.",
+        "In float32 the same line works. You notice the bug only when you switch the model to half precision.",
         is_finite,
     ),
     "half_by_where": Bug(
@@ -272,9 +285,10 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "weigh",
         wrong_steps.half_by_where,
-        "torch.tensor(-1e9, dtype=float16) silently becomes −∞. A row without any visible key then becomes NaN, and "
-        "the next layer carries it on.",
-        "While every row sees a key the result is right to float16's precision; the first fully padded row breaks it.",
+        "torch.tensor(-1e9, dtype=float16) silently becomes −∞. A row without any visible key then "
+        "becomes NaN, and the next layers spread the NaN.",
+        "As long as every row sees at least one key, the result is right to the precision of float16. "
+        "The first row without a visible key becomes NaN.",
         is_finite,
         lambda: odd_sized_inputs(blind_row=True),
     ),
@@ -284,7 +298,7 @@ BUGS: Mapping[str, Bug] = {
         "returned_weights",
         wrong_steps.reported_after_dropout,
         "The returned weights have been through dropout: some are 0, the others too large by 1 / (1 - rate).",
-        "The output is the right one, and in evaluation dropout is off and the map is right as well.",
+        "The output is right. During evaluation dropout is off, so the map is right as well.",
         rows_sum_to_one,
         lambda: odd_sized_inputs(drop=0.3),
     ),
@@ -294,7 +308,8 @@ BUGS: Mapping[str, Bug] = {
         "output_bias",
         wrong_steps.bias_of_the_heads,
         "The bias is added after W_o, where the size is d_model and not heads · d_v.",
-        "In the paper's sizes heads · d_v = d_model and nothing happens; here d_v is 13, with 3 heads and d_model 17.",
+        "With the sizes of the paper, heads · d_v equals d_model, so there is no error. The example "
+        "here has d_v 13, 3 heads and d_model 17.",
         has_the_shape_of_its_input,
         odd_sized_inputs,
     ),
@@ -313,8 +328,8 @@ BUGS: Mapping[str, Bug] = {
         "silent",
         "",
         kept_map,
-        "The weights are left on the module, and the module serves two visitors: code that reads it a moment later may "
-        "get the other visitor's map.",
+        "The weights are stored on the module, and two visitors share the module. Code that reads "
+        "self.attn a moment later may get the map of the other visitor.",
         "With one visitor, or in a test with one thread, the map is always right.",
         two_visitors_see_their_own,
     ),

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 MEGABYTES = 4  # maximum size; our recordings have about 400 kB
 MOST_HEADS = 400  # maximum heads of a kind
-FULL = "There is no room for {}: other visitors' files take all of it. Try again later."
+FULL = (
+    "The server has no memory left for {}, because the files of other visitors use all of it. Please try again later."
+)
 TOO_MANY = "{} shows {:,} heads of each kind; at most {} can be drawn."
 AGAIN = "This link shows a recording from a file, and a link cannot contain the file. Open the file again."
 TRANSLATOR_FILE = ASSETS / "recordings" / "translator.npz"

@@ -52,13 +52,13 @@ class InputCheck:
             require_text(text)
         taken = ", ".join(self.inputs.names)
         if pairs and not self.inputs.is_pair:
-            raise ValueError(f"A pair of sentences is for an encoder; {self.name} takes {taken}.")
+            raise ValueError(f"Only an encoder can read a pair of sentences; {self.name} accepts {taken}.")
         if pairs and len(pairs) != len(texts):
             raise ValueError(
                 f"There are {len(texts)} texts and {len(pairs)} second sentences. Please pass one for each."
             )
         if targets and not self.inputs.takes_target:
-            raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
+            raise ValueError(f"{self.name} does not accept a target. It accepts {taken}.")
         if targets and len(targets) != len(texts):
             raise ValueError(f"There are {len(texts)} sources and {len(targets)} targets. Please pass one for each.")
         blank = [at for at, target in enumerate(targets) if not target.strip()]
@@ -69,7 +69,7 @@ class InputCheck:
     def _check_count(self, texts: list[str], new_tokens: int | None) -> None:
         require_count(new_tokens)
         if new_tokens is not None and not self.inputs.is_prompt:
-            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
+            raise ValueError(f"{self.name} does not accept new_tokens, because only a decoder continues a prompt.")
         if new_tokens and len(texts) > 1:
             raise ValueError("One prompt at a time is continued. Please pass a single text, or new_tokens=0.")
         if new_tokens and not self.writes:

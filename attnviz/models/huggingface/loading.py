@@ -60,7 +60,9 @@ from attnviz.text.limits import catch_panics
 # What weights may lack: a pooler comes after attention, and a mask token stands in for patches in training.
 _NOT_NEEDED = ("pooler", "mask_token")
 _TEXT_TOWER = "text_model."  # the text tower of CLIP and SigLIP, which is not shown
-NO_TOKENIZER = "Give a tokenizer only with a model in memory. A folder or hub id has its own."
+NO_TOKENIZER = (
+    "Please pass a tokenizer only together with a model in memory. A folder or a hub id brings its own tokenizer."
+)
 _COMPARING = "Comparing with transformers' own attention"
 _LOGGER = logging.getLogger("transformers")
 _LOADING = Lock()  # `from_pretrained` changes globals: if two run at once, one model loses its tied weights

@@ -184,9 +184,9 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
     def _require(self, tgt_text: str | None, new_tokens: int | None, max_tokens: int) -> None:
         taken = ", ".join(self.inputs.names)
         if tgt_text is not None and tgt_text.strip() and self.is_decoder_only:
-            raise ValueError(f"{self.name} takes no target: its inputs are {taken}.")
+            raise ValueError(f"{self.name} does not accept a target. It accepts {taken}.")
         if new_tokens is not None and not self.is_decoder_only:
-            raise ValueError(f"{self.name} takes no new_tokens: only a decoder writes after its prompt.")
+            raise ValueError(f"{self.name} does not accept new_tokens, because only a decoder continues a prompt.")
         require_count(new_tokens)
         require_room(max_tokens)
 

@@ -67,8 +67,9 @@ class NeedleCount:
     def sentence(self) -> str:
         """Return the counts as two sentences."""
         return (
-            "Of {of} prompts, the model writes the right answer in {says}. Hiding the sentence that holds it lowers "
-            "the answer's log-probability most in {hurts_most}; that sentence has most attention in {attended_most}."
+            "Of {of} prompts, the model writes the right answer in {says}. In {hurts_most} of them, "
+            "hiding the sentence with the answer lowers the log-probability of the answer most. In "
+            "{attended_most} of them, this sentence gets the most attention."
         ).format(**self.counts())
 
 

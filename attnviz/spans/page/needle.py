@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 _KEY, _COUNTED = "needle", "needle-counted"
 _TITLE = "**A needle in a haystack.** Which of twelve sentences did the answer come from?"
 _ABOUT = (
-    "One of twelve sentences holds the answer to a question. The experiment puts this sentence at each of the twelve "
-    "places in turn. It then hides each sentence from all later tokens, and shows how much log-probability the answer "
-    "loses, beside the attention that the sentence had.\n\n**What it teaches.** The sentence with most attention may "
-    "not be the sentence that the answer needs.\n\n**What it does not show.** It asks one question in plain words; "
-    "another prompt may give another result."
+    "One of twelve sentences contains the answer to a question. The experiment puts this sentence at "
+    "each of the twelve places in turn. It then hides each sentence from all later tokens, and shows "
+    "how much log-probability the answer loses, beside the attention that the sentence had.\n\n**What "
+    "it teaches.** The sentence with most attention may not be the sentence that the answer "
+    "needs.\n\n**What it does not show.** It asks one question in plain words; another prompt may "
+    "give another result."
 )
 
 

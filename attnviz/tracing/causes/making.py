@@ -124,7 +124,10 @@ def exchange(
     Columns are positions, or words with equally many tokens. Raises ValueError unless there are exactly two.
     """
     if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"exchange takes two columns, not {columns!r:.60}. Please pass two positions, or two words.")
+        raise ValueError(
+            f"exchange swaps two columns, but the given columns are {columns!r:.60}. Please pass two "
+            "positions, or two words."
+        )
     chosen = _Chosen.check(kind, layer, heads, positions)
     return replace(chosen.put("attn", "exchange"), columns=_places(columns))
 

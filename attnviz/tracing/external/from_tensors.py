@@ -90,7 +90,7 @@ def from_tensors(  # noqa: PLR0913 - users describe their own weights by these a
     asked = kind or ("cross" if key_tokens is not None else None)
     output: OutputWeights | None = weights_of(attn, item, asked, every_kind=is_by_side)
     if output is None and isinstance(attn, Mapping) and not is_by_side:
-        raise ValueError('With weights of several kinds, tokens is a mapping: {"src": …, "tgt": …}.')
+        raise ValueError('If there are weights of several kinds, tokens must be a dictionary: {"src": …, "tgt": …}.')
     given: Mapping[Any, Any] = output.weights if output else attn if isinstance(attn, Mapping) else {asked: attn}
     masks = mask if isinstance(mask, Mapping) else {} if mask is None else {next(iter(given), None): mask}
     _check_kinds(given, (*masks, kind))
@@ -108,7 +108,7 @@ def from_tensors(  # noqa: PLR0913 - users describe their own weights by these a
 
 def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
     if unknown := [name for name in (*given, *others) if name not in (None, *KINDS)]:
-        raise ValueError(f"There is no kind {unknown[0]!r} of attention; it is one of {', '.join(KINDS)}.")
+        raise ValueError(f"There is no kind of attention called {unknown[0]!r}. Please use one of {', '.join(KINDS)}.")
     if not given:
         raise ValueError("There are no weights. Please pass attn for at least one kind.")
 
@@ -157,9 +157,10 @@ def _check_axes(name: str | None, maps: Tensor, given: _GivenWeights) -> None:
     extra, n_tokens = k_len - q_len, {len(text.tokens) for text in given.texts.values() if text.tokens}
     if extra > 0 and q_len in n_tokens and given.are_output:
         raise ValueError(
-            f"The maps have {q_len} rows and {k_len} columns for {q_len} tokens: the model also attends to keys that "
-            "are no tokens of this text, such as compressed keys, a prefix or a memory. To see them, give "
-            f"outputs.attentions with kind='cross' and key_tokens with names for all {k_len} columns."
+            f"The maps have {q_len} rows and {k_len} columns for {q_len} tokens, so the model also "
+            "attends to keys that are not tokens of this text, such as compressed keys, a prefix or a "
+            "memory. To see these keys, pass outputs.attentions with kind='cross' and key_tokens with "
+            f"names for all {k_len} columns."
         )
     if extra in (1, 2) and q_len in n_tokens:
         added = "bias_kv or zero_attn" if extra == 1 else "bias_kv, zero_attn"

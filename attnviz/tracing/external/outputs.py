@@ -268,7 +268,7 @@ def _n_rows(held: Mapping[str, Any]) -> int:
 def _layers_of(given: Any) -> list[Any]:
     """Return the layers that have weights, without the None of layers that have no attention; or the steps."""
     if not isinstance(given, Sequence):
-        raise ValueError(f"attentions is a tuple of each layer's weights, not a {type(given).__name__}.")
+        raise ValueError(f"attentions must be a tuple with the weights of each layer, not a {type(given).__name__}.")
     return [
         part for part in given
         if part is not None and not (isinstance(part, Sequence) and all(layer is None for layer in part))

@@ -47,7 +47,7 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
     Raises ValueError if shapes and tokens disagree.
     """
     if not isinstance(sides, Mapping) or not sides.keys() <= {"src", "tgt"}:
-        raise ValueError('With weights of several kinds, tokens is a mapping: {"src": …, "tgt": …}.')
+        raise ValueError('If there are weights of several kinds, tokens must be a dictionary: {"src": …, "tgt": …}.')
     (src, src_text), (tgt, tgt_text) = (_read(side, sides.get(side, ())) for side in ("src", "tgt"))
     rows = {kind: tuple(attn.shape[-2:]) for kind, attn in weights.items()}
     decoder = {shape[0] for kind, shape in rows.items() if kind != "encoder_self"}

@@ -85,7 +85,7 @@ def test_a_conversation_that_has_been_answered_gets_no_second_reply(chat_folder)
     ("chat", "sentence"),
     [
         ([["user", "A cat"], ["user", "A dog"]], "Turn 2 is the user's, where the assistant's is expected"),
-        ([["user", "A cat"], ["system", "A dog"]], "only the first turn can be one"),
+        ([["user", "A cat"], ["system", "A dog"]], "only the first turn may be a system turn"),
         ([["user", " "]], "Turn 1 (user) is empty"),
         ([["system", "A cat"]], "has only a system turn"),
         ([["user", "cat " * 700]], "tokens; at most"),

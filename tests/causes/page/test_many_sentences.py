@@ -110,7 +110,7 @@ def test_stop_keeps_what_was_done(open_page, monkeypatch) -> None:
 
 def test_a_link_to_a_pasted_list_says_that_it_carries_none(open_page) -> None:
     app = open_page("causes", sentences="own", read="1", **OPEN)
-    assert "a link cannot contain them. Paste them again" in notes(app)
+    assert "a link cannot contain these sentences. Please paste them again" in notes(app)
 
 
 def test_a_list_stays_while_another_page_is_looked_at(open_page) -> None:

@@ -161,7 +161,7 @@ def test_nothing_of_a_rehearsal_is_in_the_real_database(
     assert b"Invented" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert room.teachers.grades_csv(class_key).decode("utf-8-sig").splitlines()[1:] == []
     for file in (rehearsals.teachers.answers_csv, rehearsals.teachers.grades_csv):
-        with pytest.raises(ClassroomError, match="students of a rehearsal are invented: there is no file"):
+        with pytest.raises(ClassroomError, match="students of a rehearsal are invented, so there is no file"):
             file(key)
     with pytest.raises(ClassGoneError):
         room.teachers.view(key)

@@ -68,7 +68,7 @@ def test_a_visitor_who_finds_the_room_full_is_told_so_and_keeps_what_was_typed(o
     app = upload(open_page("heads", src="I love you."))
     assert not app.exception
     (error,) = app.error
-    assert "There is no room for own.npz" in error.value.replace("\\", "")
+    assert "The server has no memory left for own.npz" in error.value.replace("\\", "")
     assert any(field.value == "I love you." for field in app.text_input)
 
 

@@ -127,7 +127,7 @@ def test_where_no_file_can_be_written_is_said_in_one_sentence(trace, tmp_path) -
         trace.to_html(tmp_path / "x.html", picture="head")
     with pytest.raises(ValueError, match="layer=9 cannot be shown"):
         trace.to_html(tmp_path / "x.html", layer=9)
-    with pytest.raises(ValueError, match="A part of a page is a picture, a trace or a text in Markdown, not 5"):
+    with pytest.raises(ValueError, match="A part of a page must be a picture, a trace or a text in Markdown, not 5"):
         attnviz.page([5], tmp_path / "x.html")
     with pytest.raises(ValueError, match="A page needs at least one picture"):
         attnviz.page(["text"], tmp_path / "x.html")
@@ -138,7 +138,7 @@ def test_a_text_too_long_for_a_file_is_refused_before_its_maps_are_made(trace, m
     monkeypatch.setattr(one_file, "LONGEST", 3)
     monkeypatch.setattr(one_file, "MANY", 9)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"up to 3 tokens, and this text has \d\. .* 30 heads alone") as refused:
+    with pytest.raises(ValueError, match=r"up to 3 tokens, but this text has \d\. .* one of its 30 heads") as refused:
         trace.to_html("x.html")
     command = re.search(r"trace\.one_layer\(.*\)\.to_html\(.*?\)", str(refused.value))
     assert command is not None

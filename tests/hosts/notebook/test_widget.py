@@ -117,7 +117,9 @@ def test_weights_are_shown_with_their_tokens() -> None:
     batch = {"encoder_attentions": (attn,), "cross_attentions": (attn[:, :, :1],), "decoder_attentions": None}
     widget = attnviz.show(batch, ["c"], key_tokens=["a", "b"], kind="cross", item=1)
     assert widget.head[0] == "cross"
-    with pytest.raises(ValueError, match=r"^Attention weights are shown with their tokens: attnviz.show\(outputs, to"):
+    with pytest.raises(
+        ValueError, match=r"^Attention weights need their tokens\. Please call attnviz.show\(outputs, to"
+    ):
         attnviz.show(attn, item=0)
     with pytest.raises(ValueError, match="trace"):
         attnviz.show(attn)

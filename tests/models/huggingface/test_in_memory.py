@@ -183,7 +183,7 @@ def test_what_is_no_model_with_its_tokenizer_is_said(loaded_by_transformers, che
         ((None, tokenizer), "not as NoneType"),
         ((object(), tokenizer), "not as object"),
         ((own, "gpt2"), r"A tokenizer is transformers' own, not its name: .*from_pretrained\('gpt2'\)"),
-        ((checkpoint("gpt2"), tokenizer), "A folder or hub id has its own"),
+        ((checkpoint("gpt2"), tokenizer), "A folder or a hub id brings its own"),
     ):
         with pytest.raises(ValueError, match=says):
             attnviz.load(*arguments)

@@ -80,7 +80,7 @@ def test_the_padding_after_a_shorter_text_is_left_out(model, name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("gpt2", {"pair": B}, "A pair of sentences is for an encoder; .* takes text\\."),
+        ("gpt2", {"pair": B}, "Only an encoder can read a pair of sentences; .* accepts text\\."),
         ("bert", {"tgt_text": B}, "bert takes no target"),
         ("bert", {"pair": " "}, "The sentence is empty"),
         ("bert", {"new_tokens": 3}, "bert takes no new_tokens"),

@@ -396,7 +396,7 @@ NOT_FROM_TOKEN_TO_TOKEN = {
     "compressed keys": (lambda: tiny("DeepseekV4ForCausalLM"), "layer 2 has 12 columns for 10 tokens"),
     "compressed keys in every layer": (
         lambda: only_compressed(tiny("DeepseekV4ForCausalLM")),
-        "10 rows and 12 columns for 10 tokens: the model also attends to keys that are no tokens of this text",
+        "10 rows and 12 columns for 10 tokens, so the model also attends to keys that are not tokens of this text",
     ),
     "states": (lambda: tiny("MiniMaxForCausalLM"), "layer 1 has 16 rows for 10 tokens.* or returns states"),
     "states as large as the text": (

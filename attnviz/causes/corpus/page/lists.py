@@ -16,7 +16,10 @@ from attnviz.text.limits import TextError
 MEGABYTES = 1
 MOST_CHARACTERS = 200_000  # below Streamlit's message limit of 1 MB in any script
 _TEXT, _KEPT, _FILE = "corpus-text", "corpus-kept", "corpus-file"
-AGAIN = "This link uses pasted sentences, and a link cannot contain them. Paste them again."
+AGAIN = (
+    "This link uses sentences that the sender pasted, but a link cannot contain these sentences. Please "
+    "paste them again."
+)
 TOO_LONG = "These are {:,} characters; at most {:,} are read. Split the list."
 NO_TEXT = "“{}” is not UTF-8 text. Save it as plain text, one sentence per line."
 
@@ -88,7 +91,9 @@ def _take_file() -> None:
         return
     name = display(file.name)
     if file.type == streamlit_internals.NO_ROOM:
-        st.session_state["corpus-file-said"] = f"There is no room for {name}: paste its lines, or try again later."
+        st.session_state["corpus-file-said"] = (
+            f"The server has no memory left for the file {name}. Please paste its lines, or try again later."
+        )
         return
     try:
         text = file.getvalue().decode("utf-8-sig")

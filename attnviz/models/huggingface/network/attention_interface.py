@@ -138,7 +138,9 @@ def chosen_keys(module: Any, arguments: dict[str, Any], heads: int, k_len: int) 
 
 def _refuse_what_is_ignored(arguments: dict[str, Any], mask: Tensor | None, k_len: int) -> None:
     if arguments.pop("dropout", 0.0):
-        raise ModelError("The model was left in training mode: its attention would drop weights at random.")
+        raise ModelError(
+            "The model is in training mode, so dropout would remove weights at random. Please call model.eval() first."
+        )
     window = arguments.pop("sliding_window", None)
     if window is not None and mask is None and k_len > window:
         raise ModelError(f"The model limits attention to a window of {window} tokens, but its mask does not.")

@@ -73,7 +73,8 @@ def shapes_of(order: CallOrder, places: tuple[AttentionModule, ...]) -> dict[Kin
         heads.setdefault(place.site.kind, set()).add(call.query.shape[1])
     if uneven := [kind for kind, found in heads.items() if len(found) > 1]:
         raise ModelError(
-            f"The model's layers have different numbers of heads ({uneven[0]}), which the pages cannot show."
+            f"The layers of this model have different numbers of heads ({uneven[0]}). The pages cannot "
+            "show such a model."
         )
     layers = Counter(place.site.kind for place in places)
     return {kind: (layers[kind], *found) for kind, found in heads.items()}  # type: ignore[misc]

@@ -219,7 +219,7 @@ def test_a_template_of_a_million_lines_is_refused_unread(checkpoint):
         ([{"role": "user", "content": [{"type": "image"}]}], "The content of turn 1 is not text"),
         ([{"role": "assistant", "content": "Hi"}], "Turn 1 is the assistant's, where the user's is expected"),
         ([*ASKED, {"role": "user", "content": "?"}], "Turn 4 is the user's, where the assistant's is expected"),
-        ([ASKED[0], {"role": "system", "content": "Be brief."}], "only the first turn can be one"),
+        ([ASKED[0], {"role": "system", "content": "Be brief."}], "only the first turn may be a system turn"),
         ([TOLD[0]], "add a user turn"),
         (ASKED[:1] * 201, "at most 200 are read"),
     ],
