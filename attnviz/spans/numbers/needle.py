@@ -67,9 +67,9 @@ class NeedleCount:
     def sentence(self) -> str:
         """Return the counts as two sentences."""
         return (
-            "Of {of} prompts, the model writes the right answer in {says}. In {hurts_most} of them, "
-            "hiding the sentence with the answer lowers the log-probability of the answer most. In "
-            "{attended_most} of them, this sentence gets the most attention."
+            "Of {of} prompts, the model writes the right answer in {says}. For {hurts_most} prompts, "
+            "hiding the sentence with the answer lowers the log-probability of the answer most. For "
+            "{attended_most} prompts, this sentence gets the most attention."
         ).format(**self.counts())
 
 
