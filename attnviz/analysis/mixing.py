@@ -76,7 +76,8 @@ def attention_mixes(trace: TraceLike, *, item: int = 0) -> tuple[Mix, ...]:
     for mix in found:
         if float(mix.read.min()) < 0 or float(mix.read.sum(dim=1).max()) > 1 + _MORE:
             raise ValueError(
-                f"Rows of {mix.kind}, layer {mix.layer}, are not shares: they must be 0 or more and sum to 1."
+                f"The rows of {mix.kind}, layer {mix.layer}, are not shares. All numbers in a row must "
+                "be 0 or more, and each row must sum to 1."
             )
     return found
 
@@ -89,7 +90,8 @@ def alti_mixes(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> tuple[Mix,
     """
     if "cross" in trace.kinds and not maps.encoder_adds_up:
         raise ValueError(
-            "The layers of this model's encoder normalise what goes through them, so ALTI cannot be computed."
+            "ALTI cannot be computed for this model, because the layers of its encoder normalise the "
+            "residual stream itself."
         )
     return tuple(Mix(*site, _shares_of_layer(maps, trace, *site, item)) for site in sublayers(trace))
 

@@ -102,8 +102,9 @@ def _training_table(run: Decoded, state: DecodingState) -> Training:
     note = ""
     if state.smoothing:
         note = (
-            f"Label smoothing {state.smoothing:g} is on: the label should get {1 - state.smoothing:g} of the "
-            "probability and the rest is spread evenly over the whole vocabulary, so even a perfect guess has a loss."
+            f"Label smoothing {state.smoothing:g} is on. The model should give {1 - state.smoothing:g} "
+            "of the probability to the label and spread the rest evenly over the whole vocabulary, so "
+            "even a perfect prediction has a loss."
         )
     return Training(rows, losses.mean, losses.counts, note)
 

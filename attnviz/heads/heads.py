@@ -116,7 +116,7 @@ class HeadsPicture:
 def _fixed_reason(trace: TraceLike) -> str:
     """Return why no head of a trace can be switched off; "" if heads can be."""
     if trace.from_file:
-        return "Your file has only results, not a model that could run again."
+        return "Your file contains only attention weights. There is no model that could run again."
     return trace.missing_reason if trace.weights_only else ""
 
 

@@ -128,14 +128,16 @@ def _cells(question: Question, answer: Any, truth: Truth) -> AnswerScore:
     if hits == len(truth.answer):
         return AnswerScore(1.0)
     share = min(share, 0.89)  # near the largest weight is not on it
-    said = Translatable("Your choice has weight {got}, the largest {best}.", got=f"{got:.2f}", best=f"{best:.2f}")
+    said = Translatable(
+        "Your choice has weight {got}; the largest weight is {best}.", got=f"{got:.2f}", best=f"{best:.2f}"
+    )
     return AnswerScore(share, said)
 
 
 def _row(question: Question, answer: Any, truth: Truth) -> AnswerScore:
     share = distribution_score(normalise(answer), truth.answer)
     return AnswerScore(
-        share, Translatable("Your row and the model's share {share} of their weight.", share=f"{share:.0%}")
+        share, Translatable("Your row shares {share} of its weight with the model's row.", share=f"{share:.0%}")
     )
 
 
@@ -181,7 +183,7 @@ def _cells_problem(question: Question, answer: Any, truth: Truth) -> str:
         if question.row
         else Translatable("Choose a cell first: its row and its key.")
     )
-    needed = one if question.most == 1 else Translatable("Choose {count} cells first.", count=question.most)
+    needed = one if question.most == 1 else Translatable("Please choose {count} cells first.", count=question.most)
     if not isinstance(answer, Sequence) or isinstance(answer, str) or not positions(answer, question.most):
         return needed
     if len({tuple(cell) for cell in answer}) < question.most:
@@ -190,7 +192,7 @@ def _cells_problem(question: Question, answer: Any, truth: Truth) -> str:
     if not all(0 <= row < n_rows and 0 <= col < n_cols for row, col in answer):
         return Translatable("There is no such cell: the map has {rows} rows and {keys} keys.", rows=n_rows, keys=n_cols)
     if any(truth.weights[row][col] is None for row, col in answer):
-        return Translatable("Choose cells of the row that is asked for.")
+        return Translatable("Please choose cells in the row that the question asks about.")
     return ""
 
 

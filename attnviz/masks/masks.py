@@ -41,9 +41,10 @@ SCOPES = ("head", "layer", "kind")
 MAX_SECOND = 200
 LEAST_FILL, MOST_FILL = -40.0, 10.0  # range of a finite fill value
 CROSS_CAUSAL = (
-    "A causal mask makes no sense between two sentences. The whole source is there before the first target token is "
-    "written, and position 3 of one has nothing to do with position 3 of the other. The picture shows what tril would "
-    "hide. Useful here: padding, or wait-k, for a translator that starts before the speaker has finished."
+    "A causal mask makes no sense between two sentences. The whole source is known before the first "
+    "target token is written, and position 3 of the source has nothing to do with position 3 of the "
+    "target. The picture shows which cells a causal mask would hide. Useful rules here are padding, "
+    "and wait-k for a translator that starts before the speaker has finished."
 )
 
 
@@ -310,4 +311,7 @@ def _numbers(data: bytes) -> Iterator[int]:
 
 
 def _unreadable_error(text: str) -> str:
-    return f"The link's painted mask “{text[:20]}…” cannot be read: it was cut or changed. Nothing is painted."
+    return (
+        f"The painted mask “{text[:20]}…” in the link cannot be read, because the link was cut or changed. "
+        "The page opens without paint."
+    )

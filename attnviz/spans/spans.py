@@ -34,9 +34,13 @@ from attnviz.transformer.probe import Site
 if TYPE_CHECKING:
     import pandas as pd
 
-NO_DECODER = "Spans needs a decoder's text, and this model has none. Open a model that writes."
+NO_DECODER = (
+    "Spans works only with the text of a decoder, but this model has no decoder. Please open a model that writes text."
+)
 NO_MODEL = "The model that made the trace is not given (model=…)."
-CONTINUED = "Spans needs all rows of the text; this trace has the newest ones only. Trace the whole text."
+CONTINUED = (
+    "Spans needs all rows of the text, but this trace contains only the newest rows. Please trace the whole text."
+)
 MOST = 8_000_000  # maximum number of shares to send, 32 MB
 _HIDDEN: dict[str, HiddenFrom] = {"answer": "answer", "later": "all later rows"}
 

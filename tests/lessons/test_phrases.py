@@ -60,7 +60,7 @@ def test_the_languages_of_the_shipped_model_have_a_file() -> None:
 
 
 def test_a_phrase_is_english_until_it_is_translated() -> None:
-    said = Translatable("Choose {count} cells first.", count=3)
+    said = Translatable("Please choose {count} cells first.", count=3)
     assert said == "Choose 3 cells first."
     assert translate(said, "de") == translate(said, " de-CH ") == "Wähle zuerst 3 Zellen."
     for language in ("en", "", "it", "../de", "{count}"):

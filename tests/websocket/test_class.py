@@ -226,7 +226,10 @@ def test_what_is_typed_in_the_moment_in_which_the_button_is_pressed_is_the_answe
         ann.sits(key.code, "student", token)
         (field,) = [name for name in ann.shown.widgets if name.endswith("-said")]
         ann.press("class-submit", ann.state(field, string_value="Mine."))
-        assert "Your answer is in: Mine. You can change it until the teacher closes this step." in ann.shown.alerts
+        assert (
+            "Your answer is in: Mine. You can change your answer until the teacher closes this step."
+            in ann.shown.alerts
+        )
         assert [said.text for said in classes.teachers.view(key).summaries["before"].texts] == [
             "Je t'aime.",
             "Mine.",

@@ -70,7 +70,8 @@ def _take_upload() -> None:
     """Draw the upload; keep a readable file, and choose it when it has just come."""
     file = st.file_uploader(
         "An image from a file", type=list(_KINDS), max_upload_size=_MEGABYTES, key="own-image",
-        help="Drop a file here or choose one. It stays in memory for your visit only. Links do not contain it.",
+        help="Drop a file here or choose one. It stays in memory for your visit only. Links do not contain "
+            "the file.",
     )  # fmt: skip
     if file is None:
         return

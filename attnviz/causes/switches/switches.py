@@ -53,7 +53,9 @@ ASKS = {
     "masked": "of the best answer at each masked place",
     "own": "of each token at its own place, which the encoder sees. Put [MASK] into the sentence for a real guess",
 }
-_NO_ANSWER = "This model has no output over a vocabulary, so there are no probabilities. See its maps for what changes."
+_NO_ANSWER = (
+    "This model has no output over a vocabulary, so there are no probabilities. Look at its maps to see what changes."
+)
 SIDE, SMALL_SIDE, MANY = 32, 16, 300  # side of a map in cells; smaller if there are more than `MANY` heads
 MOST_TEXT = 4_000  # maximum characters of a text
 

@@ -22,9 +22,9 @@ from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import ROW, Question
 
 _CLOSED = Translatable("Answers are closed. Waiting for the teacher.")
-_MAY_CHANGE = Translatable("You can change it until the teacher closes this step.")
+_MAY_CHANGE = Translatable("You can change your answer until the teacher closes this step.")
 _CHANGE = Translatable("Change answer")
-_NOT_YET = Translatable("It counts until you press “{button}”.", button=_CHANGE)
+_NOT_YET = Translatable("Your earlier answer counts until you press “{button}”.", button=_CHANGE)
 IS_MORE = "_attnviz_class_is_more"  # what was pressed changes more than the part of the panel that asks
 _SAID, _TRIED = "_attnviz_class_said", "_attnviz_class_tried"
 _Place = tuple[str, int, str]

@@ -31,7 +31,7 @@ def draw_panel(page: Page) -> str:
             if own is not None:  # the class cannot be read just now
                 live.watch(own)
             _outside()
-            return phrase("This picture belongs to a class that you have not joined in this browser.")
+            return phrase("This picture belongs to a class, but you have not joined this class in this browser.")
         if isinstance(found, MemberView):
             live.watch(own)
             with st.container(key="class-panel"), companion.linked_windows(partial(following.show, found)):

@@ -71,8 +71,8 @@ def draw_switches(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any
     fold = _fold("Break it", is_open=bool(asked.broken_switches) and is_own)
     if not is_own:
         fold.caption(
-            "Break it works on attnviz's own translators only. This checkpoint runs unchanged; change its mask on the "
-            "Masks page."
+            "The switches under “Break it” work only with attnviz's own translators. This checkpoint "
+            "runs unchanged. You can change its mask on the Masks page."
         )
         return {}
     here = fold.container(key="break-it", horizontal=True, vertical_alignment="center", gap="medium")

@@ -29,10 +29,11 @@ def cost(model, src_len: int) -> None:
     from attnviz.decoding.figures.cost_chart import cost_chart
 
     st.caption(
-        f"For whole targets of each length and a source of {src_len} tokens, measured now on this machine. One pass "
-        "computes all rows at once. Recomputing runs the prefix again for every token. The cache computes one row per "
-        "token: about as many multiply-adds as the pass, but one row after another. All matrix products are counted, "
-        "including the encoder's."
+        f"The cost of whole targets of each length, for a source of {src_len} tokens, measured just "
+        "now on this machine. One pass computes all rows at once. Recomputing runs the whole prefix "
+        "again for every token. With the cache, each token needs only one new row, so the number of "
+        "multiply-adds is about the same as in one pass, but the rows are computed one after another. "
+        "All matrix products are counted, including those of the encoder."
     )
     if not isinstance(model, Translator):
         st.caption("Multiply-adds are counted for attnviz's own translators only. Choose one as the model.")
@@ -70,9 +71,11 @@ def _count(model, src_len: int) -> list[dict]:
 def experiment(view: DecodingState) -> None:
     """Print the untrained model's outputs for each prefix of its target, for the chosen ids and seed."""
     st.caption(
-        "An untrained model: vocabulary 10, d_model 8, otherwise PyTorch's defaults (post-norm, 8 heads, 6 + 6 layers, "
-        "d_ff 2048, no positions). Each prefix goes in alone; the last is what training computes. A row marked = "
-        "equals the same row of the prefix before, to within 1e-6. With the mask, all rows but the newest do."
+        "This experiment uses an untrained model with vocabulary 10, d_model 8, and otherwise "
+        "PyTorch's defaults (post-norm, 8 heads, 6 + 6 layers, d_ff 2048, no positions). The decoder "
+        "reads each prefix separately; the last prefix is what training reads. A row marked = equals "
+        "the same row for the previous prefix to within 1e-6. With the causal mask, all rows except "
+        "the newest are equal."
     )
     try:
         ids = _ids(view.ids_src, "source"), _ids(view.ids_tgt, "target")

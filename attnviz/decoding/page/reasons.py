@@ -58,8 +58,10 @@ def equality_reason(found: Equality, view: DecodingState) -> Reason:
         if found.note:
             return Reason(found.note)
         if found.recomputes and view.way != "recomputed":
-            return Reason("Each position of this model sees later tokens: the pass reads tokens that no step has seen.")
-        return Reason("No switch is on: in this model, steps and pass do not compute the same numbers.")
+            return Reason(
+                "Each position of this model sees later tokens, so the pass reads tokens that no step has seen."
+            )
+        return Reason("No switch is on, but in this model the steps and the pass do not compute the same numbers.")
     if found.equal == found.places:
         return Reason(f"Both are the same to the last bit, at all {found.places:,} places.")
     row = "as many rows as there are tokens so far" if found.recomputes else "one row"
@@ -80,21 +82,26 @@ def _mask(view: DecodingState, seen: Seen) -> Reason | None:
     # The loss is a result of the mask only if nothing else changed the pass.
     loss = "" if view.dropout else f" Its loss on this target {seen.losses}."
     if view.causal != "causal" and seen.steps == 1:
-        return Reason("There is one row, and no later token that a mask could hide: this switch changes nothing here.")
+        return Reason(
+            "This switch changes nothing here, because there is only one row, and no later token that a "
+            "mask could hide."
+        )
     if view.causal == "none":
         return Reason(
             "Without the causal mask every row of the pass but the last also looks at tokens that its step has not "
             "seen.",
-            f"This model was trained with the mask and never learned what to do with them.{loss} A model trained "
-            "without it would read each label off the next input: its loss would be near 0, and it would write "
-            "nonsense, because there is no next input to read while it writes.",
+            f"This model was trained with the mask and never learned what to do with them.{loss} A "
+            "model trained without the mask would copy each label from the next input. Its loss would "
+            "be near 0, but it would write nonsense, because there is no next input to copy while it "
+            "writes.",
         )
     if view.causal == "ahead":
         return Reason(
-            "The mask shows one token too many to each row but the last: the very token that the row should predict.",
-            f"This model was trained with the right mask and never learned to copy that token.{loss} A model trained "
-            "so would copy it: its loss would be near 0, and it would write nonsense, for when it writes there is no "
-            "such token to copy.",
+            "The mask shows one token too many to every row except the last. This is the token that "
+            "the row should predict.",
+            f"This model was trained with the right mask and never learned to copy that token.{loss} A "
+            "model trained with this mask would copy the token. Its loss would be near 0, but it "
+            "would write nonsense, because there is no such token to copy while it writes.",
         )
     return None
 
@@ -107,7 +114,8 @@ def _dropout(view: DecodingState, seen: Seen) -> Reason | None:
         f"Dropout zeroes each number with probability {DROPOUT:g}, from the embedding on, and other numbers in each "
         f"run (seed {view.seed}).",
         (f"The training loss {seen.losses}. " if alone else "")
-        + "A forgotten eval() does the same: two runs of the same sentence differ, and so may their texts.",
+        + "The same happens if somebody forgets eval(). Two runs on the same sentence then differ, and "
+        "the texts that they write may differ, too.",
     )
 
 
@@ -115,8 +123,8 @@ def _dtype(view: DecodingState, seen: Seen) -> Reason | None:
     if view.dtype not in _BITS:
         return None
     why = (
-        f"The steps run in {view.dtype}, weights and all, rounded to {_BITS[view.dtype]} bits; the pass stays in "
-        "float32, with 23."
+        f"The steps run completely in {view.dtype}, which rounds every number to {_BITS[view.dtype]} "
+        "bits. The pass stays in float32, which has 23 bits."
     )
     if seen.coarse_share is None:
         return Reason(why)
@@ -138,10 +146,12 @@ def _positions(view: DecodingState, seen: Seen) -> Reason | None:
     if not view.restart:
         return None
     if view.way == "recomputed":
-        return Reason("Recomputing has no cache whose positions could restart: this switch changes nothing here.")
+        return Reason(
+            "This switch changes nothing here, because recomputing uses no cache whose positions could restart."
+        )
     if seen.steps == 1:
-        return Reason("The only step stands at position 0: this switch changes nothing here.")
+        return Reason("This switch changes nothing here, because the only step stands at position 0.")
     return Reason(
         "Every cached step is embedded as if it stood at position 0.",
-        "Only the first step stands there: every later step is computed for a wrong position.",
+        "This is right only for the first step. Every later step is computed with a wrong position.",
     )

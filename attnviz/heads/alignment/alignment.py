@@ -40,7 +40,7 @@ OF_WEIGHTS = (
     "ALTI",
 )  # methods whose scores are shares from 0 to 1
 Rates = Mapping[Aligner, float]
-NO_CROSS = "Alignment needs cross-attention, and this model has none. Open a model that translates."
+NO_CROSS = "Alignment needs cross-attention, but this model has none. Please open a model that translates."
 BARE = "the file has only attention weights, not norms and logits"
 NO_MODEL = "the model that made the trace is not given (model=…)"
 _WAY = re.compile(r"[a-z-]+\.(\d{1,3}|all)\.(\d{1,3}|all)\.(out|in)")
@@ -238,7 +238,7 @@ def alignment_of(trace: TraceLike, *, model: Model | None = None, host: Host = N
     """Show from which source word each target word comes. Raises ValueError for a trace without cross-attention."""
     if "cross" not in trace.kinds and host.is_strict:
         raise ValueError(
-            "Alignment needs cross-attention, and this trace has none. Please trace a model that translates."
+            "Alignment needs cross-attention, but this trace has none. Please trace a model that translates."
         )
     known = known_maps_of(model, trace, host)
 

@@ -25,7 +25,7 @@ from attnviz.tracing.causes.switches import heads_off
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
-NO_ROW = "No row is left to show: all tokens are special tokens, and these are hidden."
+NO_ROW = "There is no row to show, because all tokens are special tokens and special tokens are hidden."
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,10 +66,12 @@ def _pairs(heads: Any, one: tuple[int | str, int | str]) -> list[tuple[int | str
     if heads is None:
         return [one]
     if one != ("mean", "mean"):
-        raise ValueError("Give heads only once: layer and head, or a list of (layer, head) pairs.")
+        raise ValueError(
+            "Please pass heads in one way only: either layer and head, or heads as a list of (layer, head) pairs."
+        )
     pairs = [heads] if _is_pair(heads) else heads
     if not isinstance(pairs, list | tuple) or not all(map(_is_pair, pairs)):
-        raise ValueError(f"heads are (layer, head) pairs, such as [(2, 5)], not {describe(heads)}.")
+        raise ValueError(f"heads must be a list of (layer, head) pairs, such as [(2, 5)], not {describe(heads)}.")
     return [(layer, head) for layer, head in pairs]
 
 

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 MOST = 4_000_000  # values that the browser multiplies: more than twelve layers of 512 tokens
 BARE = "ALTI needs the values, and the file has only weights"
-LEAST = "Flow starts with {}: of ALTI and rollout it has the lower alignment error."
-UNKNOWN = "No alignment errors are known here: Flow starts with rollout and a residual share of 0.50."
+LEAST = "Flow starts with {}, because this method has a lower alignment error than the other one (of ALTI and rollout)."
+UNKNOWN = "No alignment errors were measured for this model, so Flow starts with rollout and a residual share of 0.50."
 _TO_COMPARE = (
     ("attribution", "attribution"), ("mean of heads", "weights, mean of heads"), ("ALTI", "ALTI"),
     ("rollout, measured residual", "rollout, measured share"), ("rollout", "rollout, share 0.50"),
@@ -155,8 +155,8 @@ def flow(
     size = sum(len(trace.query_tokens(kind)) * len(trace.key_tokens(kind)) for kind, _ in sublayers(trace))
     if size > MOST:
         raise ValueError(
-            f"Flow multiplies all layers' maps and can handle {MOST:,} numbers; this text has {size:,}. Type a "
-            "shorter text."
+            f"Flow multiplies the maps of all layers. It can handle up to {MOST:,} numbers, but this "
+            f"text needs {size:,}. Please type a shorter text."
         )
     rates = shipped_rates(trace, trace.to) if rates is None else rates
     rollout: tuple[Mix, ...] = cached("flow mixes", (trace,), lambda: attention_mixes(trace))

@@ -29,10 +29,10 @@ from attnviz.transformer.probe import SCORES_ONLY
 if TYPE_CHECKING:
     from attnviz.transformer.probe import Kind
 
-OF_QUERIES = "The neuron view shows the query and the key behind one weight."
+OF_QUERIES = "The neuron view shows the query and the key from which one weight is computed."
 NEEDS_QUERIES = (
-    f"{OF_QUERIES} Your file has only weights, without queries and keys. Close “Your own tensors” and open a model in "
-    "the bar above."
+    f"{OF_QUERIES} Your file contains only weights, without queries and keys. To use this view, close "
+    "“Your own tensors” and open a model in the bar above."
 )
 
 
@@ -167,6 +167,8 @@ def neuron_of(trace: TraceLike, *, host: Host = NO_HELP) -> Subject:
     Raises ValueError for a trace without queries and keys.
     """
     if trace.weights_only and host.is_strict:
-        raise ValueError(f"Neuron needs queries and keys: {trace.missing_reason or 'this trace has only weights.'}")
+        raise ValueError(
+            f"Neuron needs queries and keys. {trace.missing_reason or 'This trace contains only weights.'}"
+        )
     bounds = {"key": lambda found: len(trace.key_tokens(found["kind"]))}
     return of_trace(trace, NeuronState(trace.kinds[-1]), lambda state: neuron(trace, state), bounds=bounds)

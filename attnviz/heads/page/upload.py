@@ -58,8 +58,8 @@ def picker() -> "BareWeights | None":
             type=["npz", "safetensors"],
             max_upload_size=MEGABYTES,
             key=f"own-file-{taken_away}" if taken_away else "own-file",
-            help=f"{definition('Your own tensors')} The file stays in memory for this page only and is deleted when "
-            "you close the page. Links do not contain it.",
+            help=f"{definition('Your own tensors')} The file stays in memory for this page only and is "
+            "deleted when you close the page. Links do not contain the file.",
         )
         st.markdown(_KEYS)
     if file is None:

@@ -76,7 +76,7 @@ class PictureWidget(anywidget.AnyWidget):
     @head.setter
     def head(self, site: Head) -> None:
         if not isinstance(site, tuple | list) or len(site) != 3:
-            raise ValueError(f'head is a kind, a layer and a head, such as ("cross", 2, 5), not {site!r}.')
+            raise ValueError(f'head must be a kind, a layer and a head, such as ("cross", 2, 5), not {site!r}.')
         self._set_fields(**dict(zip(("kind", "layer", "head"), site, strict=True)))
 
     @property

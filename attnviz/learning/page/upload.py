@@ -60,8 +60,8 @@ def picker() -> None:
             max_upload_size=MEGABYTES,
             key=_key(),
             on_change=_begin,
-            help=f"{definition('Open a recording')} The file stays in memory for this page only and is deleted when "
-            "you close the page. Links do not contain it.",
+            help=f"{definition('Open a recording')} The file stays in memory for this page only and is "
+            "deleted when you close the page. Links do not contain the file.",
         )
         st.markdown(_HOW)
 

@@ -23,7 +23,8 @@ def draft(now: OpenedLesson, question: Question, shown: LinkedPicture | None) ->
 def how_rows_count() -> str:
     """Return the sentence that says from which score on a drawn row counts as right."""
     return phrase(
-        "It counts as right from {share} of the weight shared with the model’s row.", share=f"{RIGHT_FROM:.0%}"
+        "Your row counts as right if it shares at least {share} of the weight with the model’s row.",
+        share=f"{RIGHT_FROM:.0%}",
     )
 
 

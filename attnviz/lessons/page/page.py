@@ -36,7 +36,7 @@ def draw() -> None:
         editor.draw() if persistent.text(editor.EDIT) else _list()
         return
     if windows.is_beside():
-        said = phrase("This step has no picture. The other window has its text.")
+        said = phrase("This step has no picture. Its text is in the other window.")
         st.html(f"<p class='lesson-no-picture'>{html.escape(said)}</p>")
     with st.container(key="lesson-alone"), companion.linked_windows(companion.show_step):
         panel.draw()

@@ -12,7 +12,7 @@ from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 
 LABEL = "Replace target token"
-NO_DECODER = "This model has no decoder, so it does not write from left to right."
+NO_DECODER = "This model has no decoder, so it does not write from left to right, and this test does not apply."
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,10 @@ def leak_sentence(masked: Leak, unmasked: Leak, *, is_same: bool) -> str:
     if at == 0 and masked.original.shape[1] == 1:
         return "This target has only one token, so there is no earlier position."
     if at == 0:
-        return "There is nothing before the first token. Replace a later one to see whether earlier positions change."
+        return (
+            "There is no position before the first token. Please replace a later token to see whether "
+            "earlier positions change."
+        )
     before, it, notices = ("the position before it", "it", "moves") if at == 1 else (
         f"the {at} positions before it", "they", "move"
     )  # fmt: skip

@@ -19,8 +19,8 @@ LABEL = "Tokens that have arrived"
 SHOWN_DIMENSIONS = 3
 MOST_ROWS = 6
 NOT_IN_CROSS = (
-    "This does not apply to cross-attention, where all values come from the source from the start. Decoder "
-    "self-attention is shown instead, same layer and head."
+    "This tab does not apply to cross-attention, because there all values come from the source and "
+    "exist from the start. It shows the same layer and head of decoder self-attention instead."
 )
 
 

@@ -21,10 +21,10 @@ NO_FUTURE = "no future tokens exist yet"
 AHEAD = "as in training: position {step} can read what comes after it"
 NOT_AHEAD = "as in training: {named}, position {step} reads nothing that comes after it"
 NAN_SPREADS = (
-    "NaN spreads: a NaN row of one layer becomes a NaN key and value in the next, and 0 × NaN is NaN, so even a "
-    "mask does not stop it."
+    "NaN spreads. A NaN row in one layer becomes a NaN key and a NaN value in the next layer. Even a "
+    "mask does not stop this, because 0 × NaN is NaN."
 )
-NO_WRITER = "This model writes no text. See its maps for what the mask changes."
+NO_WRITER = "This model writes no text. Look at its maps to see what the mask changes."
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,12 @@ def explain_columns(bench: MaskBench, found: BothWays, step: int) -> str:
     own = (
         "This model has no causal mask and reads ahead without this one too."
         if found.read_before
-        else "This model was trained with the mask, and never learned to read ahead."
+        else "This model was trained with the mask, so it never learned to use later tokens."
     )
     return (
-        f"<b>Same mask, same tokens up to here: only the later tokens differ.</b> Step by step, position {step} is the "
-        "last one, so it has no later tokens to see, masked or not. In one pass the rest of the target is there, and "
-        "this position can read it. Training is such a pass: without the causal mask a model would learn to copy its "
-        f"answers from the later tokens, and could not write on its own. {own}"
+        "<b>The mask and all tokens up to this position are the same. Only the later tokens "
+        f"differ.</b> Step by step, position {step} is the last one, so it has no later tokens to see, "
+        "masked or not. In one pass the rest of the target is there, and this position can read it. "
+        "Training is such a pass: without the causal mask a model would learn to copy its answers "
+        f"from the later tokens, and could not write on its own. {own}"
     )

@@ -93,7 +93,10 @@ def spans_of(trace: TraceLike, spans: Sequence[Span] | None, item: int = 0) -> t
     known = trace.sentences[item].spans
     kept = [Span(each.name, each.start, min(each.end, length), each.role) for each in known if each.start < length]
     if not kept:
-        raise ValueError("This trace has no spans. Please pass some spans, or trace a conversation (messages=…).")
+        raise ValueError(
+            "This trace has no spans. Please pass spans=…, or trace a conversation (messages=…), whose "
+            "turns become spans."
+        )
     return tuple(kept)
 
 

@@ -62,7 +62,7 @@ def test_a_tap_on_answer_counts_while_the_bar_is_open(phone: Page, settle, class
     expect(phone.get_by_text("Your answer is in: two.")).to_be_visible()
     expect(phone.get_by_label("Source sentence")).to_be_hidden()
     phone.locator(".stRadio").get_by_text("three", exact=True).tap()
-    expect(phone.get_by_text("It counts until you press “Change answer”.")).to_be_visible()
+    expect(phone.get_by_text("Your earlier answer counts until you press “Change answer”.")).to_be_visible()
     open_bar(phone)
     tap_on(phone, phone.get_by_role("button", name="Change answer"))
     expect(phone.get_by_text("Your answer is in: three.")).to_be_visible()

@@ -68,7 +68,9 @@ def test_no_part_of_a_class_is_out_of_reach_on_a_phone(visitor, classes) -> None
         expect(page.locator(".lesson-line")).to_contain_text(step.question.ask)
         require_one_screen_at_each_size(page)
         if at in (ROW, LONG_ROW):
-            expect(page.locator(".st-key-lesson-form")).to_contain_text("It counts as right from 90%")
+            expect(page.locator(".st-key-lesson-form")).to_contain_text(
+                "Your row counts as right if it shares at least 90%"
+            )
             page.wait_for_function(NAMED)
     require_nothing_is_out_of_reach(page)
 

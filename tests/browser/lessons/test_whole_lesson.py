@@ -89,7 +89,7 @@ def test_a_whole_lesson_by_mouse(page: Page, settle) -> None:
     press_and_read(page, press, "Skip and show", "Skipped.")
     onward(page, settle, press, 3)
     draw(page, 1, 0.9)
-    press_and_read(page, press, "Answer", "share 50% of their weight")
+    press_and_read(page, press, "Answer", "shares 50% of its weight")
     expect(page.locator(".key .value").nth(1)).to_have_text("0.50")
     onward(page, settle, press, 4)
     page.get_by_text("7.39 / 11.11, its share").click()

@@ -66,10 +66,10 @@ def test_an_answer_is_changed_in_its_own_fields(sit: Screen, classes: Classroom,
     app = sit("heads", Seat(key.code, STUDENT, token))
     app.radio[0].set_value(0).run()
     app.button(key="class-submit").click().run()
-    assert "Your answer is in: two. You can change it until the teacher closes this step." in page_text(app)
+    assert "Your answer is in: two. You can change your answer until the teacher closes this step." in page_text(app)
     assert app.button(key="class-submit").label == "Change answer"
     app.radio[0].set_value(1).run()
-    assert "Your answer is in: two. It counts until you press “Change answer”." in page_text(app)
+    assert "Your answer is in: two. Your earlier answer counts until you press “Change answer”." in page_text(app)
     assert stored_answers(classes, key) == ["two"]
     app.button(key="class-submit").click().run()
     assert "Your answer is in: three. You can change it" in page_text(app)
@@ -101,7 +101,7 @@ def test_after_a_reload_the_answer_is_where_it_was_given(
     app = sit("heads", Seat(key.code, STUDENT, token))
     assert not app.exception
     assert field(app), components(app)[:3000]
-    assert "You can change it until the teacher closes this step." in page_text(app)
+    assert "You can change your answer until the teacher closes this step." in page_text(app)
     app.button(key="class-submit").click().run()
     assert not app.error
     assert len(stored_answers(classes, key)) == 1

@@ -68,7 +68,7 @@ def test_a_mask_taken_away_is_told_from_training_without_it(open_page, causal: s
     told = verdict(app)
     intact = header(open_page("decoding", **PAIR))["training"]["mean"]
     assert "was trained with the" in told
-    assert "its loss would be near 0, and it would write nonsense" in told
+    assert "Its loss would be near 0, but it would write nonsense" in told
     assert loss(told) == pytest.approx((intact, header(app)["training"]["mean"]), abs=0.006), "the page's own numbers"
     assert "Training would learn from the answer" not in told
 

@@ -125,7 +125,9 @@ def test_flow_opens_on_the_method_with_the_lowest_error_and_says_so(open_page, m
         told = header(open_tab(open_page, "flow"))
         assert told["view"]["by"] == by
         assert by in told["read"]
-        assert told["facts"]["opens_on"].endswith("of ALTI and rollout it has the lower alignment error.")
+        assert told["facts"]["opens_on"].endswith(
+            "because this method has a lower alignment error than the other one (of ALTI and rollout)."
+        )
         assert name in told["facts"]["opens_on"]
         assert header(open_tab(open_page, "flow", by="rollout"))["view"]["by"] == "rollout", "a link that says so"
 

@@ -90,7 +90,9 @@ def test_a_wrong_value_is_one_sentence_and_leaves_the_picture_as_it_is(trace) ->
         widget.row = 99
     with pytest.raises(ValueError, match=r"^There is no field 'nothing': this picture has kind, layer, "):
         widget.view = {"nothing": 1}
-    with pytest.raises(ValueError, match=r"^head is a kind, a layer and a head, such as .*, not \('cross', 1\)\.$"):
+    with pytest.raises(
+        ValueError, match=r"^head must be a kind, a layer and a head, such as .*, not \('cross', 1\)\.$"
+    ):
         widget.head = ("cross", 1)
     with pytest.raises(ValueError, match=r"^pins=5 cannot be shown: "):
         widget.pins = 5

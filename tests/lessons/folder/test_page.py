@@ -85,7 +85,7 @@ def answer_the_rest(page: Page) -> None:
     press(page, "Next")
     page.get_by_role("slider", name="1 red").press("PageUp")
     press(page, "Answer")
-    expect(verdict(page)).to_contain_text("Your row and the model's share 50% of their weight.")
+    expect(verdict(page)).to_contain_text("Your row shares 50% of its weight with the model's row.")
     press(page, "Next")
     page.get_by_text("7.39 / 11.11").click()
     press(page, "Answer")

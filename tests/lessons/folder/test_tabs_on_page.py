@@ -61,7 +61,7 @@ def test_the_slider_of_a_leak_test_replaces_another_position(visit: Visit) -> No
     expect(shown(page)).to_contain_text("the 5 positions before it are the same to the last bit")
     expect(page.locator(".tab .control [role=status]")).to_contain_text("the 5 positions before it are the same")
     slider(page).press("Home")
-    expect(shown(page)).to_contain_text("There is nothing before the first token.")
+    expect(shown(page)).to_contain_text("There is no position before the first token.")
     expect(page.locator(".picture > .note")).to_contain_text("you can also type another token to put there.")
 
 

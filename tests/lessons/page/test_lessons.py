@@ -163,7 +163,7 @@ def test_a_drawn_row_is_right_or_not_by_a_rule_that_stays_in_sight(open_lesson, 
     row = [1.0] + [0.0] * (cross(app).shape[-1] - 1)
     did = Progress(guess=row, truth=Truth(row, "this"), marked=AnswerScore(share, "So much."))
     app.session_state["_attnviz_lessons"] = {"love": {1: did}}
-    rule = "It counts as right from 90% of the weight shared with the model’s row."
+    rule = "Your row counts as right if it shares at least 90% of the weight with the model’s row."
     assert f"{verdict} {rule} The model: this." in page_text(app.run())
 
 

@@ -60,7 +60,7 @@ def test_a_link_that_cannot_be_followed_is_said_and_the_usual_spans_shown(open_p
 
 def test_a_model_without_a_decoder_says_so(open_page, folder) -> None:
     app = open_spans(open_page, model=folder("bert"), to="", tgt="")
-    assert "Spans needs a decoder's text, and this model has none." in notes(app)
+    assert "Spans works only with the text of a decoder, but this model has no decoder." in notes(app)
 
 
 def test_a_model_without_a_decoder_offers_no_spans(open_page, folder) -> None:

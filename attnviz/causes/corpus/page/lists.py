@@ -1,6 +1,6 @@
 """Choice of the list of sentences to measure: the included one, or a visitor's own, pasted or from a file.
 
-A visitor's own list stays in the session when the visitor leaves the page. Links do not contain it.
+A visitor's own list stays in the session when the visitor leaves the page. Links do not contain the file.
 """
 
 import streamlit as st

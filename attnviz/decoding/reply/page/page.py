@@ -38,7 +38,7 @@ COMPONENT, _NEXT = "reply", "reply-next-question"
 
 _LOOK = 0.25  # seconds between two checks for free memory
 _PATIENCE = 60.0  # maximum seconds that a reply waits for memory
-_FULL = "The replies that are being written take all the memory that there is for replies."
+_FULL = "Other replies are being written, and they use all the memory that this server has for replies."
 _APART = 0.025  # minimum seconds between two messages
 
 
@@ -111,7 +111,9 @@ def _room_for(reply: Reply) -> Iterator[None]:
             raise ValueError(f"{_FULL} Press Go on in a moment.")
         hosting.give_back_turn()
         place = place or current_page().above.empty()
-        place.info(literal(f"{_FULL} Yours begins when one of them ends."), icon=":material/hourglass_top:")
+        place.info(
+            literal(f"{_FULL} Your reply will begin when one of the others ends."), icon=":material/hourglass_top:"
+        )
         time.sleep(_LOOK)
     try:
         if place is not None:

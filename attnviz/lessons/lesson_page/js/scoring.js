@@ -20,7 +20,7 @@ export function scoreAnswer(question, answer, truth) {
 }
 
 export const rowRule = () =>
-  phrase("It counts as right from {share} of the weight shared with the model’s row.", { share: percent(RIGHT_FROM) });
+  phrase("Your row counts as right if it shares at least {share} of the weight with the model’s row.", { share: percent(RIGHT_FROM) });
 
 // What is written is typed, or chosen where there are options.
 export function kindOf({ kind, options }) {
@@ -52,13 +52,13 @@ function scoreCells(question, answer, { answer: right, weights }) {
   const [best, got] = [right, answer].map((cells) => sum(cells.map(([row, col]) => weights[row][col] ?? 0)));
   if (right.every((cell) => isIn(answer, cell))) return [1];
   const share = best > 0 ? Math.min(0.89, got / best) : 0; // near the largest weight is not on it
-  const said = "Your choice has weight {got}, the largest {best}.";
+  const said = "Your choice has weight {got}; the largest weight is {best}.";
   return [share, phrase(said, { got: decimals(got, 2), best: decimals(best, 2) })];
 }
 
 function refuseCells({ most, row }, answer, { weights }) {
   const one = row ? phrase("Choose a cell first.") : phrase("Choose a cell first: its row and its key.");
-  const needed = most === 1 ? one : phrase("Choose {count} cells first.", { count: most });
+  const needed = most === 1 ? one : phrase("Please choose {count} cells first.", { count: most });
   const isPlace = (cell) => Array.isArray(cell) && cell.length === 2 && cell.every(Number.isInteger);
   if (!Array.isArray(answer) || answer.length > most || !answer.every(isPlace)) return needed;
   if (new Set(answer.map(String)).size < most) return needed;
@@ -66,14 +66,14 @@ function refuseCells({ most, row }, answer, { weights }) {
   if (answer.some(([at, col]) => weights[at]?.[col] === undefined))
     return phrase("There is no such cell: the map has {rows} rows and {keys} keys.", { rows, keys });
   return answer.some(([at, col]) => weights[at][col] === null)
-    ? phrase("Choose cells of the row that is asked for.")
+    ? phrase("Please choose cells in the row that the question asks about.")
     : null;
 }
 
 function scoreRow(question, answer, { answer: right }) {
   const drawn = shares(answer);
   const share = Math.max(0, 1 - sum(drawn.map((weight, i) => Math.abs(weight - right[i]))) / 2);
-  return [share, phrase("Your row and the model's share {share} of their weight.", { share: percent(share) })];
+  return [share, phrase("Your row shares {share} of its weight with the model's row.", { share: percent(share) })];
 }
 
 function refuseRow(question, answer, { answer: { length: keys } }) {
