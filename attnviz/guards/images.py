@@ -15,7 +15,7 @@ MOST_BYTES = 50_000_000
 LONGEST_SIDES = 100  # times the shorter side: a processor enlarges the shorter side, and the longer one with it
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
 _BIT_DEPTH = 257  # 65,535 / 255
-WHITE = "Transparent parts were laid on white."
+WHITE = "Transparent parts of the image were drawn on a white background."
 
 
 class ImageError(ValueError):
@@ -46,7 +46,8 @@ def read_image(source: Any) -> ReadImage:
     if hasattr(source, "__array__") or hasattr(source, "shape"):
         return _within_limits(_from_array(_array_of(source)))
     raise ImageError(
-        f"An image is a path, an image of Pillow or an array (height, width, 3), not {type(source).__name__}."
+        "An image must be given as a path, a Pillow image, or an array of shape (height, width, 3), "
+        f"not {type(source).__name__}."
     )
 
 
@@ -56,8 +57,7 @@ def _content_of(path: Path) -> tuple[bytes, str]:
         return plain_file.content(path, most=MOST_BYTES), path.name
     except OSError as error:
         raise ImageError(
-            f"There is no image file {str(path)[:80]!r}. Please pass the path of an image, an image of "
-            "Pillow, or an array."
+            f"There is no image file {str(path)[:80]!r}. Please pass the path of an image, a Pillow image, or an array."
         ) from error
     except ValueError as error:  # too large, or a name that no file can have
         raise ImageError(f"The image file {path.name[:80]!r} cannot be read: {error}.") from error
@@ -83,12 +83,12 @@ def _from_file(content: bytes, name: str) -> ReadImage:
         ) from error
     except Image.UnidentifiedImageError as error:
         known = ", ".join(FORMATS)
-        raise ImageError(f"{name} is no image that attnviz reads ({known}).") from error
+        raise ImageError(f"{name} is not an image in a format that attnviz can read ({known}).") from error
     except Exception as error:  # decoders raise errors of every type on damaged files
-        raise ImageError(f"{name} is damaged or cut short: it cannot be decoded.") from error
+        raise ImageError(f"{name} cannot be decoded, because the file is damaged or incomplete.") from error
     read = _from_pillow(turned)
     if frames > 1:
-        return read._replace(notes=(*read.notes, f"The file has {frames} images. This is the first."))
+        return read._replace(notes=(*read.notes, f"The file contains {frames} images. Only the first image is used."))
     return read
 
 
@@ -96,15 +96,15 @@ def check_size(width: int, height: int) -> None:
     """Raise ImageError for an image without pixels, with too many, or with one side far longer than the other."""
     if width * height > MOST_PIXELS:
         raise ImageError(
-            f"The image has {width:,} × {height:,} pixels: attnviz reads images of up to "
+            f"The image has {width:,} × {height:,} pixels, but attnviz reads images of at most "
             f"{MOST_PIXELS // 10**6} million pixels."
         )
     if min(width, height) < 1:
         raise ImageError("The image has no pixels.")
     if max(width, height) > LONGEST_SIDES * min(width, height):
         raise ImageError(
-            f"The image has {width:,} × {height:,} pixels: its longer side may be {LONGEST_SIDES} times its shorter "
-            "side."
+            f"The image has {width:,} × {height:,} pixels, but the longer side may be at most "
+            f"{LONGEST_SIDES} times as long as the shorter side."
         )
 
 
@@ -126,7 +126,7 @@ def _from_pillow(image: Any) -> ReadImage:
     except ImageError:
         raise
     except Exception as error:  # Pillow decodes pixels only here
-        raise ImageError("The image is damaged or cut short: it cannot be decoded.") from error
+        raise ImageError("The image cannot be decoded, because it is damaged or incomplete.") from error
 
 
 def _array_of(source: Any) -> np.ndarray:
@@ -168,16 +168,16 @@ def _as_bytes(array: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
 def _scaled(array: np.ndarray, low: float, high: float) -> tuple[np.ndarray, tuple[str, ...]]:
     if array.dtype.kind == "f":
         scale: Callable[[np.ndarray], np.ndarray] = lambda values: values * 255.0  # noqa: E731
-        fits, said = low >= 0 and high <= 1, "Pixels from 0 to 1 were multiplied by 255."
+        fits, said = low >= 0 and high <= 1, "The pixels were between 0 and 1, so they were multiplied by 255."
     elif array.dtype.itemsize > 1 and (array.dtype == np.uint16 or high > 255):
-        fits, said = low >= 0 and high <= 65_535, "Pixels of 16 bits were divided by 257."
+        fits, said = low >= 0 and high <= 65_535, "The pixels had 16 bits, so they were divided by 257."
         scale = lambda values: values / _BIT_DEPTH  # noqa: E731
     else:
         fits, said, scale = low >= 0 and high <= 255, "", lambda values: values
     if not fits:
         raise ImageError(
-            f"The image has pixels from {low:g} to {high:g}: attnviz reads whole numbers from 0 to 255 or 65,535, and "
-            "fractions from 0 to 1."
+            f"The pixels of the image are between {low:g} and {high:g}. attnviz reads whole numbers "
+            "from 0 to 255 or from 0 to 65,535, and fractions from 0 to 1."
         )
     return np.rint(scale(array.astype(np.float64))).astype(np.uint8), (said,) if said else ()
 

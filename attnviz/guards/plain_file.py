@@ -73,6 +73,6 @@ def require_place(path: str | Path, *, such_as: str = "trace.npz") -> None:
     """
     path = Path(path)
     if not path.parent.is_dir():
-        raise ValueError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")
+        raise ValueError(f"The folder {str(path.parent)!r}, into which {path.name} should be written, does not exist.")
     if path.is_dir():
         raise ValueError(f"{str(path)!r} is a folder. Please pass the path of a file in it, such as {such_as}.")

@@ -32,7 +32,8 @@ def test_as_json_it_is_one_object(capsys):
          "positions, padding-mask, cross-attention, scale."),
         ((*QUICK, "--without=causal-mask", "--leak=one-head"), "attnviz: Without a causal mask everything is visible "
             "already, so nothing can leak."),
-        ((*QUICK, "--out=nowhere/run.npz"), "attnviz: There is no folder 'nowhere' to write run.npz to."),
+        ((*QUICK, "--out=nowhere/run.npz"), "attnviz: The folder 'nowhere', into which run.npz should be "
+            "written, does not exist."),
         (("learn", "french", "--steps=20000"), "attnviz: This run would take about 63 seconds of CPU, and 15 are "
             "allowed. Use fewer steps or a smaller model, or raise ATTNVIZ_LEARN_SECONDS."),
     ],

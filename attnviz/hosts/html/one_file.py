@@ -27,7 +27,7 @@ from attnviz.kit.wire import Payload
 from attnviz.tracing.trace_like import TraceLike
 
 LONGEST, MANY = 400, 72  # maximum tokens with up to `MANY` heads; longer texts need fewer heads
-ROUNDED = "Weights are rounded to one part in 65,535."
+ROUNDED = "The weights in this file are rounded to multiples of 1/65,535."
 EXACT = 1_350_000  # maximum weights stored as float32: 150 tokens with the translator's 72 heads
 Spans = list[list[int]]  # [offset in the packed bytes, number of values, bytes per value] for each map
 

@@ -21,7 +21,8 @@ export default host.inNotebook(build().default, {{ ...{parts}, module: `(${{buil
 Head = tuple[str, int | str, int | str]
 THEMES = ("auto", "light", "dark")
 _NOT_DRAWN = (
-    "The picture is drawn only in a running notebook with anywidget; show(…, static=True) saves it with the notebook."
+    "This picture is drawn only while the notebook is running and anywidget is installed. To save the "
+    "picture with the notebook, use show(…, static=True)."
 )
 # Fields for whose new values the browser may lack the data of a long text.
 _SITE = ("kind", "layer", "head", "pins")
@@ -126,7 +127,9 @@ class PictureWidget(anywidget.AnyWidget):
 
     def _field(self, name: str) -> Any:
         if name not in self.view:
-            raise ValueError(f"{self.shown.picture.title} has no {name}: its view has {', '.join(self.view)}.")
+            raise ValueError(
+                f"{self.shown.picture.title} has no setting called {name}. The settings are {', '.join(self.view)}."
+            )
         return getattr(self.shown.state, name)
 
     def _set_fields(self, **fields: Any) -> None:

@@ -72,7 +72,7 @@ def patch(
     """
     asked: What = validate_choice(what, "what", WHATS)
     if donor.sentences[donor._item(item)].first_row:
-        raise ValueError("The donor is a single decoding step. Please pass a trace of a whole sentence.")
+        raise ValueError("The trace to copy from is a single decoding step. Please pass the trace of a whole sentence.")
     made = _stream(donor, kind, layer, positions, asked, item) if asked in OF_STACK else None
     if made is None:
         chosen = _Chosen.check(validate_choice(kind, "kind", donor.kinds), layer, heads, positions)

@@ -51,11 +51,15 @@ def read(content: bytes, name: str) -> BareWeights:
     tokens.
     """
     if len(content) > MAX_FILE:
-        raise ValueError(f"{name} has {len(content) // MEGABYTE} MB; at most {MAX_FILE // MEGABYTE} MB are read.")
+        raise ValueError(
+            f"{name} has {len(content) // MEGABYTE} MB, but attnviz reads files of at most {MAX_FILE // MEGABYTE} MB."
+        )
     readers = {".npz": _npz, ".safetensors": _safetensors}
     reader = readers.get(name[name.rfind(".") :].lower())
     if reader is None:
-        raise ValueError(f"{name} is neither .npz nor .safetensors; save the weights as one of these.")
+        raise ValueError(
+            f"{name} is neither a .npz nor a .safetensors file. Please save the weights in one of these formats."
+        )
     try:
         found = reader(content)
         _check_count(found)
@@ -63,7 +67,9 @@ def read(content: bytes, name: str) -> BareWeights:
         raise ValueError(f"{name} cannot be read: {error}.") from None
     trace = trace_of(found)
     if (count := trace.n_layers * trace.n_heads) > MAX_MAPS:
-        raise ValueError(f"{name} holds {count} heads; at most {MAX_MAPS} are drawn, so leave some layers out.")
+        raise ValueError(
+            f"{name} contains {count} heads, but at most {MAX_MAPS} can be drawn. Please leave some layers out."
+        )
     return trace
 
 
@@ -71,7 +77,7 @@ def trace_of(found: dict[str, Any]) -> BareWeights:
     """Build a trace of weights from a file's entries. Raises ValueError if the entries do not fit together."""
     given = {kind: found[f"attn.{kind}"] for kind in KINDS if f"attn.{kind}" in found}
     if not given and "attn" not in found:
-        raise ValueError(f"The file has no attn; its keys can be {_READABLE}.")
+        raise ValueError(f"The file contains no array called attn. It must contain these keys: {_READABLE}.")
     if given:
         masks = {kind: mask for kind in given if (mask := _mask(found, kind)) is not None}
         sides = {side: found[f"tokens.{side}"] for side in ("src", "tgt") if f"tokens.{side}" in found}
@@ -80,7 +86,9 @@ def trace_of(found: dict[str, Any]) -> BareWeights:
             sentences=(_add_vocabulary_entries(made.sentences[0], found),),
         )
     if "tokens" not in found:
-        raise ValueError("The file has no tokens: a list of strings, one for each row of attn.")
+        raise ValueError(
+            "The file contains no tokens. Please add tokens, a list of strings with one string for each row of attn."
+        )
     kind = found.get("kind")
     return from_tensors(
         found["attn"], found["tokens"], key_tokens=found.get("key_tokens"), kind=kind, mask=found.get("mask")
@@ -117,7 +125,7 @@ def _mask(found: dict[str, Any], kind: str) -> Any:
 def _check_count(found: dict[str, Any]) -> None:
     count = sum(math.prod(array.shape) for key, array in found.items() if key.startswith("attn"))
     if count > MAX_WEIGHTS:
-        raise ValueError(f"it holds {count:,} weights, and at most {MAX_WEIGHTS:,} are read")
+        raise ValueError(f"it contains {count:,} weights, but attnviz reads at most {MAX_WEIGHTS:,}")
 
 
 def _npz(content: bytes) -> dict[str, Any]:
@@ -164,5 +172,7 @@ def _texts(key: str, given: Any) -> list[str]:
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
         raise ValueError(f"{key} is not a list of strings")
     if len(given) > MAX_TOKENS or any(len(text) > MAX_TOKEN for text in given):
-        raise ValueError(f"{key} holds more than {MAX_TOKENS} tokens, or one of over {MAX_TOKEN} characters")
+        raise ValueError(
+            f"{key} contains more than {MAX_TOKENS} tokens, or a token with more than {MAX_TOKEN} characters"
+        )
     return given

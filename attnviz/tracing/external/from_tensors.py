@@ -110,7 +110,7 @@ def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
     if unknown := [name for name in (*given, *others) if name not in (None, *KINDS)]:
         raise ValueError(f"There is no kind of attention called {unknown[0]!r}. Please use one of {', '.join(KINDS)}.")
     if not given:
-        raise ValueError("There are no weights. Please pass attn for at least one kind.")
+        raise ValueError("No weights were given. Please pass attn for at least one kind of attention.")
 
 
 def _doubts(given: Any, item: int | None) -> list[str]:
@@ -238,13 +238,18 @@ def _stack_parts(kind: str, given: Any, item: int | None) -> Tensor:
     """Stack a list of layers. With an item, a layer with three axes is `(batch, q_len, k_len)`, averaged over heads."""
     shapes = {tuple(part.shape) for part in given}
     if len(shapes) > 1:
-        hint = "From nn.MultiheadAttention, give the second of the two values that it returns."
+        hint = (
+            "If the weights come from nn.MultiheadAttention, please pass the second of the two values that it returns."
+        )
         if all(len(shape) == 4 for shape in shapes):
             hint = (
-                "A model that pools or compresses its text, or returns states, has such layers. Please "
-                "pass only the other layers."
+                "This happens with models that pool or compress their text, or that return hidden "
+                "states. Please pass only the other layers."
             )
-        raise ValueError(f"The layers of {kind} differ in shape ({join_sorted(shapes)}); they must be equal. {hint}")
+        raise ValueError(
+            f"The layers of {kind} have different shapes ({join_sorted(shapes)}), but all layers must have "
+            f"the same shape. {hint}"
+        )
     parts = [_tensor(kind, part) for part in given]
     if parts[0].ndim == 4:
         parts = [select_item(kind, part, item) for part in parts]
@@ -283,7 +288,7 @@ def _read_masks(
         kind: given.masks[key] for kind, name in names.items() for key in {kind, name} if key in given.masks
     }
     if unknown := [key for key in given.masks if key not in (*names, *names.values())]:
-        raise ValueError(f"There is a mask of {unknown[0]}, but no weights of that kind.")
+        raise ValueError(f"You passed a mask for {unknown[0]}, but no weights of this kind.")
     for kind, made in by_kind.items():
         maps = given.weights[names[kind]]
         mask = padding.cut(_mask(kind, made, maps), names[kind])
@@ -291,8 +296,9 @@ def _read_masks(
         if count := int((held & ~mask).sum()):
             row, key = (int(at) for at in (held & ~mask).nonzero()[0])
             notes.append(
-                f"The mask of {kind} forbids {count} cells that hold weight, the first at row {row}, key {key}, so it "
-                "is not the mask that these weights were computed with; attnviz ignores it in these cells."
+                f"The mask of {kind} forbids {count} cells that hold weight, the first at row {row}, "
+                f"key {key}, so these weights were not computed with this mask. attnviz ignores the "
+                "mask in these cells."
             )
         masks[kind] = mask | held
     if given.steps is not None and "decoder_self" in names and not masks:
@@ -310,7 +316,10 @@ def _mask(kind: Kind, given: Any, maps: Tensor) -> Tensor:
         raise ValueError(f"The mask of {kind} is not an array of bool: {_first_line(error)}.") from None
     if mask.dtype != torch.bool or mask.shape != maps.shape[-2:]:
         wanted = tuple(maps.shape[-2:])
-        raise ValueError(f"The mask of {kind} is bool {wanted}, True = may attend; given is {tuple(mask.shape)}.")
+        raise ValueError(
+            f"The mask of {kind} must be a bool tensor of shape {wanted}, in which True means “may "
+            f"attend”. The given mask has the shape {tuple(mask.shape)}."
+        )
     return mask
 
 
@@ -377,13 +386,14 @@ def _flaws(trace: BareWeights, kind: Kind, *, is_joint: bool = False) -> list[st
         token = display(trace.query_tokens(kind)[row].text)
         notes.append(
             f"{count} of {off.numel()} rows of {kind} do not sum to 1 (their sums run from "
-            f"{float(sums[off].min()):.4g} to {float(sums[off].max()):.4g}; the first is L{layer} H{head}, row {row}, "
-            f"“{token}”); they are drawn as given."
+            f"{float(sums[off].min()):.4g} to {float(sums[off].max()):.4g}; the first is L{layer} "
+            f"H{head}, row {row}, “{token}”); the maps show them unchanged."
         )
     if count := int(((attn < 0) | (attn > 1)).sum()):
         notes.append(
-            f"{count} weights of {kind} lie outside 0 to 1 (from {float(attn.min()):.4g} to {float(attn.max()):.4g}); "
-            "colours and lines end there, the numbers do not."
+            f"{count} weights of {kind} lie outside 0 to 1 (from {float(attn.min()):.4g} to "
+            f"{float(attn.max()):.4g}); in the picture, colours and lines are limited to this range, "
+            "but the numbers are shown as they are."
         )
     return notes
 

@@ -94,14 +94,14 @@ def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bo
     with a message of one sentence, if an output has no usable weights.
     """
     if _holds_nothing(given):
-        raise ValueError(f"The given output holds no attention weights: {HOW}.")
+        raise ValueError(f"The given output contains no attention weights. Please {HOW}.")
     if _is_stepwise(given):  # `outputs.attentions` of generate
         given = {name: given for name, of in _FIELDS.items() if of == (kind or "decoder_self")}
     fields = {name: found for name in _FIELDS if (found := _field(given, name)) is not None}
     if fields:
         return _read_fields(given, fields, item, kind, every_kind=every_kind)
     if any(_field(given, name) is not None for name in _OTHERS):
-        raise ValueError(f"The output has no attention weights: {HOW}.")
+        raise ValueError(f"The output contains no attention weights. Please {HOW}.")
     cache = getattr(given, "cache_dict", given)  # TransformerLens' cache is not a mapping, but contains one
     if isinstance(cache, Mapping) and cache and not any(name in KINDS for name in cache):
         names = _read_names(cache)
@@ -122,7 +122,7 @@ def select_item(kind: str, weights: Tensor, item: int | None) -> Tensor:
 def require_item(what: str, size: int, things: str, item: int | None) -> int:
     """Return the index of the batch item. Raises ValueError if it is out of range, or needed but not given."""
     if item is None and size > 1:
-        raise ValueError(f"{what} has {size} {things}. Please say which one with item=0 to {size - 1}.")
+        raise ValueError(f"{what} contains {size} {things}. Please choose one of them with item=0 to {size - 1}.")
     if not -size <= (item or 0) < size:
         raise ValueError(f"There is no item {item}: {what[:1].lower()}{what[1:]} has {size} {things}, 0 to {size - 1}.")
     return (item or 0) % size
@@ -163,7 +163,7 @@ def _read_fields(
 ) -> OutputWeights:
     held = {name: layers for name, found in fields.items() if (layers := _layers_of(found))}
     if not held:  # an encoder's output has attentions and an empty cross_attentions
-        raise ValueError(f"{' and '.join(fields)} hold no weights: {HOW}.")
+        raise ValueError(f"{' and '.join(fields)} contain no weights. Please {HOW}.")
     beams = _field(given, "beam_indices")
     sequences = _n_rows(held) if beams is None else len(beams)
     kinds = {_kind_of_field(name, given, held, kind): name for name in held}

@@ -66,8 +66,8 @@ class Padding:
         for side, text in self.texts.items():
             if text.is_masked and (seen := sorted(text.hidden - self.places[side])):
                 notes.append(
-                    f"attention_mask hides token {seen[0]}, but rows give it weight, so the model did not run with "
-                    "this mask; the token is shown."
+                    f"attention_mask hides token {seen[0]}, but rows give it weight, so the model did "
+                    "not run with this mask. The token is shown."
                 )
         return notes
 
@@ -148,10 +148,12 @@ def _hidden_by(given: Any, n_tokens: int, item: int | None, sequences: int) -> f
     try:
         mask = torch.as_tensor(given)
     except (TypeError, ValueError, RuntimeError):
-        raise ValueError("attention_mask is not an array of numbers: 1 for a token, 0 for padding.") from None
+        raise ValueError(
+            "attention_mask must be an array of numbers, with 1 for each token and 0 for padding."
+        ) from None
     if mask.ndim == 2:
         mask = mask[require_item("The attention_mask", len(mask), "texts", shared_item(item, len(mask), sequences))]
     if mask.ndim != 1 or len(mask) > n_tokens:
-        raise ValueError(f"attention_mask has the shape (texts, tokens), with 1 for a token; the given one has "
-                         f"{tuple(mask.shape)}, and there are {n_tokens} tokens.")  # fmt: skip
+        raise ValueError("attention_mask must have the shape (texts, tokens), with 1 for each token. The given mask "
+            f"has the shape {tuple(mask.shape)}, but there are {n_tokens} tokens.")  # fmt: skip
     return frozenset(at for at, kept in enumerate(mask.tolist()) if not kept)

@@ -31,12 +31,12 @@ def sides(kind: str | None, tokens: Any, key_tokens: Any) -> dict[str, Any]:
     """
     if kind == "cross":
         if key_tokens is None:
-            raise ValueError("Cross-attention has two sentences. Please pass both tokens and key_tokens.")
+            raise ValueError("Cross-attention connects two sentences. Please pass both tokens and key_tokens.")
         return {"src": key_tokens, "tgt": tokens}
     tokens = try_list(tokens)
     if key_tokens is not None and try_list(key_tokens) != tokens:
         raise ValueError(
-            f"In {kind} the keys are the tokens themselves. Please leave key_tokens out, or give kind='cross'."
+            f"In {kind} the keys are the tokens themselves. Please leave key_tokens out, or pass kind='cross'."
         )
     return {OWN if kind is None else "src" if kind == "encoder_self" else "tgt": tokens}
 
@@ -124,10 +124,14 @@ def _read_ids(ids: list[int], tokenizer: Any) -> list[Token]:
         specials = {id_ for id_, token in added.items() if token.special}
     else:
         raise ValueError(
-            "The tokenizer is neither one of transformers nor one of tokenizers. Please pass tokens as texts."
+            "The tokenizer is neither from transformers nor from the library tokenizers. Please pass "
+            "the tokens as strings."
         )
     if None in pieces:
-        raise ValueError(f"The tokenizer has no token of id {ids[pieces.index(None)]}: it belongs to another model.")
+        raise ValueError(
+            f"The tokenizer has no token with the id {ids[pieces.index(None)]}, so it probably belongs to "
+            "another model. Please pass the tokenizer of the model."
+        )
     tokens: list[Token] = []
     for id_, piece, starts_word in zip(ids, pieces, _word_starts(pieces), strict=True):
         text, at = _token_text(tokenizer, id_, piece, id_ in specials), tokens[-1].end if tokens else 0
@@ -162,7 +166,7 @@ def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
     """
     texts = try_list(texts)
     if texts is None or not all(isinstance(text, (str, Token)) for text in texts):
-        raise ValueError(f"The tokens of {side} are a list of strings, one for each row or column.")
+        raise ValueError(f"The tokens of {side} must be a list of strings, one for each row or column.")
     pieces = [text if isinstance(text, Token) else None for text in texts]
     plain = [text.text if isinstance(text, Token) else str(text) for text in texts]
     starts = _word_starts(plain)

@@ -100,7 +100,9 @@ def test_a_wrong_value_is_one_sentence_and_leaves_the_picture_as_it_is(trace) ->
 
 
 def test_a_picture_without_heads_says_what_it_has(trace) -> None:
-    with pytest.raises(ValueError, match=r"^Flow has no kind: its view has row, by, residual, flow\.$"):
+    with pytest.raises(
+        ValueError, match=r"^Flow has no setting called kind\. The settings are row, by, residual, flow\.$"
+    ):
         _ = attnviz.show.flow(trace).head
 
 

@@ -215,7 +215,7 @@ def test_weights_are_counted_whatever_they_are_held_in(dtype, monkeypatch) -> No
         (npz(attn=attn, tokens=TOKENS), "own.npz"),
         (save({"attn": torch.from_numpy(attn)}, {"tokens": json.dumps(WORDS)}), "own.safetensors"),
     ):
-        with pytest.raises(ValueError, match="cannot be read: it holds 90 weights, and at most 89 are read"):
+        with pytest.raises(ValueError, match="cannot be read: it contains 90 weights, but attnviz reads at most 89"):
             read(content, name)
 
 

@@ -52,7 +52,7 @@ def test_an_encoders_batch_is_asked_which_text() -> None:
         vocab_size=37, hidden_size=12, num_hidden_layers=2, num_attention_heads=3, intermediate_size=13
     )
     out = eager(transformers.BertModel, config)(torch.arange(15).view(3, 5), output_attentions=True)
-    with pytest.raises(ValueError, match=r"has 3 texts\. Please say which one with item=0 to 2"):
+    with pytest.raises(ValueError, match=r"contains 3 texts\. Please choose one of them with item=0 to 2"):
         attnviz.from_tensors(out, SRC)
     trace = attnviz.from_tensors(out, [SRC, SRC[::-1], SRC], item=1)
     assert trace.kinds == ("encoder_self",)
@@ -159,7 +159,7 @@ def test_a_cache_of_an_encoder_decoder_has_its_kinds_by_name() -> None:
 def test_what_multi_head_attention_returns_is_taken_by_item() -> None:
     module = torch.nn.MultiheadAttention(12, 3, batch_first=True)
     x = torch.randn(2, 5, 12)
-    with pytest.raises(ValueError, match="give the second of the two values"):
+    with pytest.raises(ValueError, match="pass the second of the two values"):
         attnviz.from_tensors(module(x, x, x, average_attn_weights=False), SRC, item=0)
     _, weights = module(x, x, x, average_attn_weights=False)
     assert torch.equal(attnviz.from_tensors(weights, SRC, item=1).attn("encoder_self")[0], weights[1].detach())
@@ -212,15 +212,15 @@ def several_rows_a_step() -> Any:
 
 
 REFUSED: list[tuple[Callable[[], Any], dict[str, Any], str]] = [
-    (output_without_weights, {}, "no attention weights: call the model with output_attentions=True"),
-    (lambda: {"attentions": (None, None)}, {}, "attentions hold no weights"),
+    (output_without_weights, {}, "no attention weights. Please call the model with output_attentions=True"),
+    (lambda: {"attentions": (None, None)}, {}, "attentions contain no weights"),
     (several_rows_a_step, {}, "assisted decoding"),
-    (lambda: layers(2, 3, 5, 5)[:2], {}, "has 2 texts. Please say which one with item=0 to 1"),
+    (lambda: layers(2, 3, 5, 5)[:2], {}, "contains 2 texts. Please choose one of them with item=0 to 1"),
     (lambda: layers(2, 3, 5, 5)[:2], {"item": 2}, "no item 2"),
     (lambda: torch.stack(layers(2, 3, 5, 5)[:2]), {}, "five axes"),
     (lambda: torch.rand(2, 3, 5, 5, 1, 1), {}, "shape"),
     (lambda: layers(3, 5, 5)[0], {"tokens": [1, 2, 3, 4, 5]}, "tokenizer="),
-    (lambda: layers(3, 5, 5)[0], {"tokens": [1, 2, 3, 4, 5], "tokenizer": str}, "neither one of transformers nor"),
+    (lambda: layers(3, 5, 5)[0], {"tokens": [1, 2, 3, 4, 5], "tokenizer": str}, "neither from transformers nor"),
     (lambda: {"attentions": layers(1, 3, 5, 5)[:2]}, {"tokens": SRC[:4]}, "but the tokens ask for 4 × 4"),
 ]
 

@@ -36,8 +36,8 @@ from attnviz.transformer.probe import Probe, gradients_if_needed
 
 MOST_PATCHES = 4_096  # then all scores of one layer with 16 heads take a gigabyte
 _NO_TEXT = (
-    "{name} reads an image and no text. Please pass the path of an image, an image of Pillow, or an "
-    "array (height, width, 3)."
+    "{name} reads images, not text. Please pass the path of an image, a Pillow image, or an array of "
+    "shape (height, width, 3)."
 )
 _WRITES_NONE = "{name} reads images and writes no text, so it has no decoding to follow."
 

@@ -67,8 +67,8 @@ def test_a_file_is_turned_as_its_exif_data_say(tmp_path: Path):
 def test_what_was_changed_is_noted():
     frames = [Image.fromarray(COLOUR), Image.fromarray(255 - COLOUR)]
     animated = encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])
-    assert read_image(animated).notes == ("The file has 2 images. This is the first.",)
-    assert read_image(encoded(clear())).notes == ("Transparent parts were laid on white.",)
+    assert read_image(animated).notes == ("The file contains 2 images. Only the first image is used.",)
+    assert read_image(encoded(clear())).notes == ("Transparent parts of the image were drawn on a white background.",)
     assert read_image(COLOUR).notes == ()
 
 
@@ -85,11 +85,11 @@ def bomb() -> bytes:
 
 
 @each_case("name, given, said", [
-    ("too many pixels", bomb(), "too many pixels|20,000 × 20,000 pixels: attnviz reads images of up to 40 million"),
+    ("too many pixels", bomb(), "too many pixels|20,000 × 20,000 pixels, but attnviz reads images of at most 40 million"),
     ("too large an array", np.broadcast_to(np.uint8(0), (20_000, 20_000, 3)), "images of up to 40 million pixels"),
     ("too long", np.zeros((1, 101, 3), dtype=np.uint8), "longer side may be 100 times its shorter side"),
     ("cut short", encoded(Image.fromarray(photo()))[:-4000], "damaged or cut short"),
-    ("a text", b"I love you.", "is no image that attnviz reads"),
+    ("a text", b"I love you.", "is not an image in a format that attnviz can read"),
     ("a missing file", "nowhere.png", "There is no image file 'nowhere.png'"),
     ("a folder", ".", "There is no image file '.'"),
     ("a long text", "word " * 2000, "image"),
