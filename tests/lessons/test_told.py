@@ -215,7 +215,7 @@ def test_the_loss_with_the_mask_and_without_it(dog) -> None:
     chances = dog.logits[0].log_softmax(dim=-1)
     labels = [token.id for token in dog.tokens("tgt")][1:]
     loss = -sum(float(chances[row, label]) for row, label in enumerate(labels)) / len(labels)
-    assert tells("6", "With the mask, its loss is {}.", loss)
+    assert tells("6", "With the mask, the loss is {}.", loss)
 
 
 def test_where_steps_and_pass_part_without_the_mask() -> None:

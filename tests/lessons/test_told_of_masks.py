@@ -70,7 +70,7 @@ def test_the_toys_words_scores_and_losses() -> None:
     specials = [piece for piece in plain.words.pieces if piece.startswith("<")]
     assert tells("4", "without the causal mask: {} words,", len(plain.words.pieces) - len(specials))
     assert without.scores["teacher_prefix"] == 1
-    assert tells("4", "it predicts each next word right, always: {} %", 100 * without.scores["teacher_prefix"])
+    assert tells("4", "it predicts every next word correctly ({} %)", 100 * without.scores["teacher_prefix"])
     assert without.scores["own_prefix"] == without.scores["grammatical"] == 0
     assert without.scores["loss"] < 0.01, "as the page Decoding says of a model that was trained without the mask"
     early = slice(60, 200)
@@ -84,7 +84,7 @@ def test_the_last_target_of_the_lesson_on_leaks() -> None:
     words = [token.text for token in shown.trace.query_tokens("decoder_self")]
     assert words[1:] == ["Je", "t", "'", "aime", "."]
     assert words.index("aime") == 4
-    assert tells("4", "of which six tokens go in. *aime*, at position 4,")
+    assert tells("4", "six tokens go in. *aime*, at position 4")
     assert MEASURES["leak"][2](shown, question) == 0
     assert tells("4", "with it, nothing before the changed word changes")
 

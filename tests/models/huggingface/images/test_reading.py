@@ -85,10 +85,10 @@ def bomb() -> bytes:
 
 
 @each_case("name, given, said", [
-    ("too many pixels", bomb(), "too many pixels|20,000 × 20,000 pixels, but attnviz reads images of at most 40 million"),
-    ("too large an array", np.broadcast_to(np.uint8(0), (20_000, 20_000, 3)), "images of up to 40 million pixels"),
-    ("too long", np.zeros((1, 101, 3), dtype=np.uint8), "longer side may be 100 times its shorter side"),
-    ("cut short", encoded(Image.fromarray(photo()))[:-4000], "damaged or cut short"),
+    ("too many pixels", bomb(), "too many pixels|20,000 pixels, but attnviz reads images of at most 40 million"),
+    ("too large an array", np.broadcast_to(np.uint8(0), (20_000, 20_000, 3)), "images of at most 40 million pixels"),
+    ("too long", np.zeros((1, 101, 3), dtype=np.uint8), "longer side may be at most 100 times as long"),
+    ("cut short", encoded(Image.fromarray(photo()))[:-4000], "damaged or incomplete"),
     ("a text", b"I love you.", "is not an image in a format that attnviz can read"),
     ("a missing file", "nowhere.png", "There is no image file 'nowhere.png'"),
     ("a folder", ".", "There is no image file '.'"),
