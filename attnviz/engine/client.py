@@ -88,7 +88,10 @@ class Engine:
         headers = {ID: uuid.uuid4().hex, **({WEIGHTS: weights} if weights else {})}
         response = self._request("POST", f"{self._path(name)}/{operation}", message.to_bytes(), headers)
         if response.headers.get(ID) != headers[ID]:
-            raise EngineGoneError(f"{self.address} is not an engine: its answer belongs to another request.")
+            raise EngineGoneError(
+                f"{self.address} does not answer like an attnviz engine, because it answered another "
+                "request than the one that was sent."
+            )
         return response.content
 
     def _path(self, name: str) -> str:

@@ -39,7 +39,9 @@ class Message:
         try:
             said = json.dumps(dict(self.meta), default=index)  # converts NumPy integers
         except TypeError as error:
-            raise ValueError(f"Only texts, numbers and interventions go to the engine: {first_line(error)}.") from error
+            raise ValueError(
+                f"Only texts, numbers and interventions can be sent to the engine ({first_line(error)})."
+            ) from error
         meta = np.frombuffer(said.encode(), dtype=np.uint8)
         np.savez(file, allow_pickle=False, **{_META: meta}, **{name: _array(t) for name, t in self.tensors.items()})
         return file.getvalue()
@@ -60,7 +62,7 @@ class Message:
     def trace(self, name: str = "trace") -> Trace:
         """Return the trace with this name. Raises ValueError if the message does not have it."""
         if name not in self.tensors:
-            raise ValueError(f"The message lacks the trace {name!r}.")
+            raise ValueError(f"The message does not contain the trace {name!r}.")
         return storage.from_bytes(self.tensors[name].numpy().tobytes())
 
 

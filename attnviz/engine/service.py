@@ -196,7 +196,7 @@ def require_token(request: Request, token: str) -> None:
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if token and not hmac.compare_digest(given.encode(), token.encode()):
         raise RefusedError(
-            401, "The engine accepts only requests with its token. Please set ATTNVIZ_ENGINE_TOKEN to it."
+            401, "The engine accepts only requests with its token. Please set ATTNVIZ_ENGINE_TOKEN to this token."
         )
 
 

@@ -83,7 +83,8 @@ def _base_path(settings: Settings) -> None:
 def _certificate(settings: Settings) -> None:
     if bool(settings.certificate) != bool(settings.key):
         raise ValueError(
-            "certificate and key go together. Please write both files, or neither and a proxy that speaks TLS."
+            "certificate and key must be set together. Please set both, or set neither and use a "
+            "proxy that handles TLS."
         )
     if not settings.certificate:
         if settings.redirect_port:
@@ -133,9 +134,7 @@ def _no_login(settings: Settings) -> None:
     for login, names in (("password", ("class_password", "teacher_password")), ("oidc", ("oidc_secret", "allowed"))):
         for name in names:
             if getattr(settings, name):
-                raise ValueError(
-                    f'{name} has no effect without login = "{login}". Please set both, or neither of them.'
-                )
+                raise ValueError(f'{name} has no effect without login = "{login}". Please set both, or neither.')
 
 
 def _passwords(settings: Settings) -> None:
@@ -156,7 +155,10 @@ def _models(settings: Settings) -> None:
     if settings.open_models == "nobody":
         return
     if settings.open_models == "teachers" and settings.login == "none":
-        raise ValueError("open_models is for teachers, and only a login tells who is a teacher. Please set login.")
+        raise ValueError(
+            "open_models works only for teachers, and the server knows teachers only by their login. "
+            "Please set login, too."
+        )
     folder = Path(os.environ.get("HF_HOME", Path.home() / ".cache" / "huggingface"))
     there = next(place for place in (folder, *folder.parents) if place.exists())
     if not os.access(there, os.W_OK):

@@ -182,7 +182,7 @@ class FairUse:
         if self._state.is_stopping.is_set():
             return "This server is about to stop; another one, or this one again, will answer in a moment."
         if self._connected.total() >= self._settings.visitors:
-            return f"All {self._settings.visitors} places are taken at the moment."
+            return f"This server is full: all {self._settings.visitors} places are taken at the moment."
         if self._connected[address] >= self._settings.visitors_an_address:
             return f"All {self._settings.visitors_an_address} places of one address are taken at the moment."
         return ""
@@ -211,7 +211,7 @@ def _is_page(scope: Scope) -> bool:
 
 
 def _full_page(refusal: str) -> Response:
-    said = f"This page asks again in {_AGAIN} seconds and keeps what its address says."
+    said = f"This page tries again in {_AGAIN} seconds, and opens at the same address."
     return plain_page("One moment", paragraph(refusal), paragraph(said), status=429, retry_after=_AGAIN)
 
 

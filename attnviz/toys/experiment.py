@@ -147,7 +147,10 @@ class Experiment:
                 raise ValueError(f"{name} is a whole number from {least} to {most:,}, not {_display_value(value)}.")
         size = self.size
         if size.d_model % size.n_heads:
-            raise ValueError(f"The heads share d_model evenly, and {size.d_model} is not a multiple of {size.n_heads}.")
+            raise ValueError(
+                f"d_model must be a multiple of the number of heads, but {size.d_model} is not a multiple "
+                f"of {size.n_heads}."
+            )
         rate = self.learning_rate
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 1e-6 <= rate <= 0.3:
             raise ValueError(f"learning_rate is a number from 0.000001 to 0.3, not {_display_value(rate)}.")
@@ -169,7 +172,7 @@ class Experiment:
                 ("padding-mask", "padding: all its lines have the same length"),
             ):
                 if name in self.without:
-                    raise ValueError(f"{self.task} is learned by a decoder-only model: it has no {what}.")
+                    raise ValueError(f"The task {self.task} is learned by a decoder-only model, which has no {what}.")
 
 
 def _parse_without(said: Any) -> tuple[str, ...]:

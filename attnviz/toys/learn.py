@@ -73,6 +73,6 @@ def require_affordable(experiment: Experiment, allowed: float | None = None) -> 
     allowed = seconds_allowed() if allowed is None else allowed
     if (seconds := estimate(experiment)) > allowed:
         raise ValueError(
-            f"This run would take about {seconds:.0f} seconds of CPU, and {allowed:.0f} are allowed. Use fewer steps "
-            f"or a smaller model, or raise {VARIABLE}."
+            f"This run would take about {seconds:.0f} seconds of CPU time, but only {allowed:.0f} are "
+            f"allowed. Please use fewer steps or a smaller model, or raise {VARIABLE}."
         )

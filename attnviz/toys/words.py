@@ -90,7 +90,7 @@ class ToyWords:
     def _token(self, match: re.Match[str]) -> Token:
         id_ = self._ids.get(match[0].lower(), PAD)
         if id_ < len(SPECIAL):
-            raise TextError(f"{display(match[0][:40])!r} is not a word of this toy, which knows {self.known_words}.")
+            raise TextError(f"This toy does not know the word {display(match[0][:40])!r}. It knows {self.known_words}.")
         return Token(match[0], id_, match.start(), match.end())
 
     @property

@@ -129,7 +129,9 @@ def _no_weights(folder: Path) -> str:
 def _empty_model(config: ModelConfig, found: dict[str, tuple[int, ...]]) -> Transformer:
     """Return a model without storage, after checking that tensors with these names and shapes fit it."""
     if config.n_layers > len(found):  # otherwise a config of a billion layers would be built
-        raise CheckpointError(f"{CONFIG} asks for {config.n_layers} layers; {WEIGHTS} holds only {len(found)} tensors.")
+        raise CheckpointError(
+            f"{CONFIG} asks for {config.n_layers} layers, but {WEIGHTS} contains only {len(found)} tensors."
+        )
     try:
         with torch.device("meta"):
             model = Transformer(config)

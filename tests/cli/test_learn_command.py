@@ -34,8 +34,9 @@ def test_as_json_it_is_one_object(capsys):
             "already, so nothing can leak."),
         ((*QUICK, "--out=nowhere/run.npz"), "attnviz: The folder 'nowhere', into which run.npz should be "
             "written, does not exist."),
-        (("learn", "french", "--steps=20000"), "attnviz: This run would take about 63 seconds of CPU, and 15 are "
-            "allowed. Use fewer steps or a smaller model, or raise ATTNVIZ_LEARN_SECONDS."),
+        (("learn", "french", "--steps=20000"), "attnviz: This run would take about 63 seconds of CPU "
+            "time, but only 15 are allowed. Please "
+            "use fewer steps or a smaller model, or raise ATTNVIZ_LEARN_SECONDS."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_sentence_and_exit_status_2(arguments, said, capsys):

@@ -37,7 +37,7 @@ def test_a_front_that_is_not_ready_in_time_ends_it_with_one_sentence(haproxy: st
     command = (sys.executable, "-m", "attnviz", "cluster", "--fronts", "1", "--port", port, "--ready-seconds", "0.1")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == "attnviz: No front was ready within 0.1 s: f1 does not answer."
+    assert done.stderr.splitlines()[-1] == "attnviz: No front process was ready within 0.1 s: f1 does not answer."
     assert "Traceback" not in done.stderr
 
 

@@ -35,14 +35,15 @@ def test_no_two_shipped_runs_share_a_name():
             "nothing can leak."),
         ({"heads": 1, "leak": "one-head"}, "In a model with a single head, a leak in one head is the same as no "
             "causal mask. Please leave out causal-mask instead of using a leak."),
-        ({"task": "twice", "without": ("cross-attention",)}, "twice is learned by a decoder-only model: it has no "
-         "cross-attention."),
-        ({"task": "twice", "without": ("padding-mask",)}, "twice is learned by a decoder-only model: it has no "
-         "padding: all its lines have the same length."),
+        ({"task": "twice", "without": ("cross-attention",)}, "The task twice is learned by a decoder-only "
+         "model, which has no cross-attention."),
+        ({"task": "twice", "without": ("padding-mask",)}, "The task twice is learned by a decoder-only model, "
+            "which has no padding: all its lines have "
+            "the same length."),
         ({"without": ("mask",)}, "There is no 'mask' to leave out: there are " + ", ".join(WITHOUT) + "."),
         ({"without": 5}, "without is a list of names, such as 'causal-mask', not 5."),
         ({"leak": "two"}, "leak is one of one-head, one-token, not 'two'."),
-        ({"heads": 3}, "The heads share d_model evenly, and 32 is not a multiple of 3."),
+        ({"heads": 3}, "d_model must be a multiple of the number of heads, but 32 is not a multiple of 3."),
         ({"d_model": 33, "heads": 1}, "Sinusoidal positions need an even d_model, not 33."),
         ({"layers": 7}, "layers is a whole number from 1 to 6, not 7."),
         ({"layers": True}, "layers is a whole number from 1 to 6, not True."),
@@ -74,7 +75,8 @@ def test_every_shipped_run_may_be_trained_by_everybody():
 def test_a_run_beyond_the_limit_is_refused_before_it_begins(monkeypatch):
     large = {"task": "french", "layers": 6, "d_model": 256, "d_ff": 1024, "steps": 20_000}
     monkeypatch.delenv(VARIABLE, raising=False)
-    said = r"^This run would take about \d+ seconds of CPU, and 15 are allowed. Use fewer steps or a smaller model, or "
+    said = r"^This run would take about \d+ seconds of CPU time, but only 15 are allowed\. "
+    said += "Please use fewer steps or a smaller model, or "
     with pytest.raises(ValueError, match=rf"{said}raise {VARIABLE}\.$"):
         attnviz.learn(**large)
     monkeypatch.setenv(VARIABLE, "3600")

@@ -112,7 +112,7 @@ def test_where_every_place_is_taken_a_page_says_so_and_comes_again_by_itself() -
 
     page, health = ask(app_of(visitors=2), work)
     assert (page.status_code, page.headers["Retry-After"], health.status_code) == (429, "20", 200)
-    assert "All 2 places are taken at the moment." in page.text
+    assert "This server is full: all 2 places are taken at the moment." in page.text
     assert "http-equiv='refresh' content='20'" in page.text, "the address stays, and with it what was typed"
 
 

@@ -123,7 +123,7 @@ def test_a_file_with_a_password_that_everybody_can_read_is_refused(tmp_path) -> 
         (PASSWORD | {"cookie_secret": "short"}, "cookie_secret is too short"),
         (OIDC | {"oidc_client": "", "allowed": ()}, "also needs oidc_client, allowed"),
         (OIDC | {"public_address": "attn.example"}, "give it whole"),
-        ({"open_models": "teachers"}, "only a login tells who is a teacher"),
+        ({"open_models": "teachers"}, "knows teachers only by their login"),
         ({"database": "mysql://ana:short@host/name"}, "names no database that classes can be stored in"),
         ({"host": "no.such.host.invalid"}, "not an address of this machine"),
     ],

@@ -59,7 +59,10 @@ class GenerationRules:
         begins = setting("decoder_start_token_id"), *_ids(setting("forced_bos_token_id"), "forced_bos_token_id")
         start, *forced = [0 if id_ is None else id_ for id_ in begins] if has_both else [None]
         if beyond := [id_ for id_ in (start, *forced) if id_ is not None and id_ not in range(vocab_size)]:
-            raise ModelError(f"The model's targets begin with id {beyond[0]}; it knows {vocab_size} tokens.")
+            raise ModelError(
+                f"The targets of this model begin with the id {beyond[0]}, but the model knows only "
+                f"{vocab_size} tokens."
+            )
         words = setting("bad_words_ids") or ()
         banned = [word[0] for word in words if len(word) == 1] if isinstance(words, list | tuple) else ()
         suppressed = _ids([*banned, *_ids(setting("suppress_tokens"), "suppress_tokens")], "bad_words_ids")

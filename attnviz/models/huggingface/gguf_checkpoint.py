@@ -44,7 +44,8 @@ def read_gguf(path: Path, header: GgufHeader, tell: Progress) -> tuple[Any, Any,
     architecture = choose_architecture(config)
     if (asked := count_asked(config, architecture.auto)) > MOST_TIMES * header.numbers + MOST_MORE:
         raise ModelError(
-            f"The weights in {path.name!r} hold {header.numbers:,} parameters, but its header asks for {asked:,}."
+            f"The weights in {path.name!r} contain {header.numbers:,} parameters, but the header of "
+            f"the file asks for {asked:,}."
         )
     tell(0.3, "Reading the tokenizer")
     tokenizer = _tokenizer(path, how)
@@ -80,7 +81,9 @@ def _weights(path: Path, config: Any, architecture: Architecture, how: dict[str,
     except Exception as error:
         raise ModelError(f"The weights in {path.name!r} do not fit its header ({reason(error)}).") from error
     if missing := sorted({*info["missing_keys"], *(name for name, *_ in info["mismatched_keys"])}):
-        raise ModelError(f"The weights in {path.name!r} lack {missing[0]!r}, so it would be random.")
+        raise ModelError(
+            f"The weights in {path.name!r} do not contain {missing[0]!r}, so this parameter would be random."
+        )
     # The weights are unpacked, so nothing may refer to GGUF any more.
     model.hf_quantizer = None
     vars(model.config).pop("quantization_config", None)

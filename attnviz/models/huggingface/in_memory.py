@@ -153,8 +153,9 @@ def _adapter_notes(model: Any) -> tuple[str, ...]:
     if not _is_peft(model):
         return ()
     return tuple(
-        f"In its last {config.adapter_layers} layers an adapter ({config.peft_type.value}) adds attention to "
-        f"{config.adapter_len} learned positions, with its own softmax. No map shows this attention."
+        f"In the last {config.adapter_layers} layers, an adapter ({config.peft_type.value}) adds "
+        f"attention to {config.adapter_len} learned positions, with a softmax of its own. The maps do "
+        "not show this additional attention."
         for config in _active_adapters(model)
         if config.is_adaption_prompt
     )
@@ -170,14 +171,14 @@ def _check_model(model: Any, tokenizer: Any) -> None:
             + (f"hand over its model{held}." if held else "for another model's weights there is attnviz.from_tensors.")
         )
     if tokenizer is None:
-        raise ModelError("A model in memory needs its tokenizer: attnviz.load(model, tokenizer).")
+        raise ModelError("A model in memory needs its tokenizer. Please call attnviz.load(model, tokenizer).")
     if isinstance(tokenizer, str | PathLike):
         raise ModelError(
             "A tokenizer is transformers' own, not its name: "
             f"transformers.AutoTokenizer.from_pretrained({str(tokenizer)!r}) reads one."
         )
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
-        raise ModelError(f"A tokenizer is one of transformers, not a {type(tokenizer).__name__}.")
+        raise ModelError(f"The tokenizer must be a tokenizer of transformers, not a {type(tokenizer).__name__}.")
     _check_placed(model)
 
 
@@ -206,8 +207,8 @@ def _check_device(model: nn.Module, *, moves: bool) -> None:
     if others:
         names = ", ".join(str(device) for device in (found, *others))
         raise ModelError(
-            f"The model is on several devices ({names}), and attnviz runs a model on one. Please load "
-            "it without device_map."
+            f"The model is spread over several devices ({names}), but attnviz runs a model on one "
+            "device only. Please load the model without device_map."
         )
     if found.type not in DEVICES and not moves:
         raise ModelError(f"The model is on {found}, where attnviz does not run: move it to {' or '.join(DEVICES)}.")

@@ -282,10 +282,13 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
                 "hold fewer than usual."
             )
         raise ModelError(
-            f"The weights in {folder.name!r} lack {name!r}, which their config asks for, so it would be random."
+            f"The weights in {folder.name!r} do not contain {name!r}, which the config asks for, so "
+            "this parameter would be random."
         )
     if name := left_over({name for name in info["unexpected_keys"] if not name.startswith(_TEXT_TOWER)}):
-        raise ModelError(f"The weights in {folder.name!r} hold {name!r}, for which their config has no place.")
+        raise ModelError(
+            f"The weights in {folder.name!r} contain {name!r}, which does not exist in a model with this config."
+        )
     return model.requires_grad_(False).eval()
 
 

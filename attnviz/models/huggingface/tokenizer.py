@@ -74,8 +74,9 @@ class CheckpointTokenizer(Spelling):
         beyond = sum(id_ >= self.known for id_ in self._tokenizer.get_vocab().values())
         if beyond:
             warnings.warn(
-                f"The tokenizer has {self.vocab_size:,} pieces, and the model has embeddings for {self.known:,} ids: "
-                f"a text with a piece beyond them is refused (there are {beyond:,}).",
+                f"The tokenizer has {self.vocab_size:,} pieces, but the model has embeddings for only "
+                f"{self.known:,} ids. A text that contains one of the other {beyond:,} pieces is "
+                "refused.",
                 stacklevel=3,
             )
 
@@ -128,7 +129,9 @@ class CheckpointTokenizer(Spelling):
         if taken:
             require_text(text[taken:])
         if pair is not None and not self._frames.get(True):
-            raise TextError("This model reads one text: its tokenizer has no token to separate two.")
+            raise TextError(
+                "This model can read only one text, because its tokenizer has no token that separates two texts."
+            )
         frame = self.languages.source_frame(self._frames[pair is not None], source)
         encoded = self._encode((text[taken:],) if pair is None else (text, pair), frame, limit)
         return replace(self._check(encoded), language=target)
@@ -179,7 +182,10 @@ class CheckpointTokenizer(Spelling):
         limit = min(limit, self.max_tokens)
         room = limit - specials_in(frame)
         if room < 1:
-            raise TextError(f"{limit} tokens leave no room for a sentence beside the model's special tokens.")
+            raise TextError(
+                f"With at most {limit} tokens, there is no room for a sentence in addition to the special "
+                "tokens of the model."
+            )
         cut = [cut_to_limit(replace_surrogates(each), self.most_characters(limit)) for each in texts]
         read = [each for each, _ in cut]
         kept, said = cut_to_fit(room, [self._backend.tokenize(each, target=target) for each in read])

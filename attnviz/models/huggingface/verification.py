@@ -122,7 +122,7 @@ def _samples(model: Any, text: CheckpointTokenizer, architecture: Architecture) 
     long, short = text.probe()
     highest, known = max((*long.ids, *short.ids, text.pad_id)), vocabulary_of(config)
     if highest >= known:
-        raise ModelError(f"The tokenizer gives ids up to {highest}; the model knows {known} tokens.")
+        raise ModelError(f"The tokenizer returns ids up to {highest}, but the model knows only {known} tokens.")
     segments = [long.segments, short.segments] if uses_segments(config) else None
     sample = Batch.from_rows([long.ids, short.ids], text.pad_id, segments)
     if not architecture.has_both:

@@ -79,9 +79,15 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         Raises ValueError for any other part, and for one that is not missing.
         """
         if name not in self.without:
-            raise ValueError(f"{name!r} is not missing from this toy: it lacks {', '.join(self.without) or 'nothing'}.")
+            raise ValueError(
+                f"{name!r} cannot be put back, because this toy was not trained without it. This toy lacks "
+                f"only {', '.join(self.without) or 'nothing'}."
+            )
         if name not in _BACK:
-            raise ValueError(f"{name} cannot be put back: the weights were learned without. Train again with it.")
+            raise ValueError(
+                f"{name} cannot be put back, because the weights were trained without it. Please train the "
+                "toy again with it."
+            )
         habits: Habits = replace(self.model.habits, **_BACK[name])
         changed = replace_habits(self.model, habits)
         return type(self)(self.experiment, changed, model_id=f"{self.model_id}+{name}", name=self.name)

@@ -26,11 +26,11 @@ def find() -> str:
 def write(plan: ClusterPlan, folder: Path) -> Path:
     """Write HAProxy's configuration, its error pages, and links to the certificate into a folder of this cluster."""
     settings = plan.settings
-    again = f"This page asks again in {_STARTING} seconds and keeps what its address says."
+    again = f"This page tries again in {_STARTING} seconds, and opens at the same address."
     starting = plain_page(
         "Starting", paragraph("The servers are just starting."), paragraph(again), retry_after=_STARTING
     )
-    again = f"This page asks again in {_FULL} seconds and keeps what its address says."
+    again = f"This page tries again in {_FULL} seconds, and opens at the same address."
     full = plain_page(
         "One moment", paragraph("All places are taken at the moment."), paragraph(again), retry_after=_FULL
     )

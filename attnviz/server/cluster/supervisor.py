@@ -94,7 +94,7 @@ class Cluster:
                 raise ValueError(f"HAProxy ended with status {self._proxy.status}, and says why in the line above.")
             if time.monotonic() > until:
                 raise ValueError(
-                    f"No front was ready within {plan.ready_seconds:g} s: {plan.fronts[0].name} {said[0]}."
+                    f"No front process was ready within {plan.ready_seconds:g} s: {plan.fronts[0].name} {said[0]}."
                 )
             await asyncio.sleep(_LOOK)
 

@@ -53,7 +53,7 @@ def test_the_list_names_languages_and_a_choice_reaches_the_model(open_page, nllb
 def test_a_mark_in_the_source_holds_before_the_list_and_says_so(open_page, nllb: str) -> None:
     app = open_page("heads", model=nllb, src=">>fra_Latn<< I love you.", to="deu_Latn")
     assert not app.exception
-    assert "begins with >>fra_Latn<<, which overrides the chosen language (deu_Latn)" in notes(app)
+    assert "overrides the language that you chose (deu_Latn)" in notes(app)
     (component,) = [part for part in app.get("bidi_component") if part.proto.bytes]
     assert "deu_Latn" not in str(unpack(component.proto.bytes).header)
 

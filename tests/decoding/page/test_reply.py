@@ -70,7 +70,7 @@ def test_a_reply_is_written_up_to_its_limit_and_says_why_it_ended(open_page, cha
     assert not app.exception
     found = message(app)
     written = len(found["alternatives"])
-    assert found["ended"] == "The limit of 9 tokens is reached."
+    assert found["ended"] == "The reply stopped because it reached the limit of 9 tokens."
     assert not found["writing"]
     assert app.button(key="reply-go").disabled
     assert app.query_params["written"] == "9"

@@ -89,14 +89,14 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
         ({"first": "pairs-30~pairs-100"}, "pairs is given twice, as 30 and as 100. Keep one."),
         ({"first": "layers-99"}, "layers is a whole number from 1 to 6, not 99."),
         ({"task": "twice", "first": "without-cross-attention"}, "by a decoder alone: it has no cross-attention."),
-        ({"line": "the zebra sees"}, "'zebra' is not a word of this toy, which knows 83 words"),
+        ({"line": "the zebra sees"}, "This toy does not know the word 'zebra'. It knows 83 words"),
         (
             {"task": "twice", "first": "layers-1", "second": "none", "line": "a b"},
             "” was recorded without its weights. ",
         ),
         (
             {"first": "steps-20000", "train": "1", "guess": "no", "second": "none"},
-            "seconds of CPU, and 15 are allowed. Use fewer steps or a smaller model",
+            "seconds of CPU time, but only 15 are allowed. Please use fewer steps or a smaller model",
         ),
     ],
     ids=str,

@@ -207,8 +207,8 @@ def test_a_model_spread_over_devices_is_refused(loaded_by_transformers, monkeypa
     parts = [SimpleNamespace(device=torch.device(name), is_meta=False) for name in ("cuda:0", "cpu", "cpu")]
     monkeypatch.setattr(own, "parameters", lambda recurse=True: iter(parts))
     said = (
-        "The model is on several devices (cpu, cuda:0), and attnviz runs a model on one. Please load it "
-        "without device_map."
+        "The model is spread over several devices (cpu, cuda:0), but attnviz runs a model on one "
+        "device only. Please load the model without device_map."
     )
     for device in (None, "cpu"):
         with pytest.raises(ModelError, match=f"^{re.escape(said)}$"):

@@ -47,8 +47,16 @@ def test_a_mask_on_the_masks_page_is_in_force_over_the_one_that_is_missing(blind
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("causal-mask", "'causal-mask' is not missing from this toy: it lacks positions."),
-        ("positions", "positions cannot be put back: the weights were learned without. Train again with it."),
+        (
+            "causal-mask",
+            "'causal-mask' cannot be put back, because this toy was not trained without it. This toy "
+            "lacks only positions.",
+        ),
+        (
+            "positions",
+            "positions cannot be put back, because the weights were trained without it. Please train the "
+            "toy again with it.",
+        ),
     ],
 )
 def test_putting_back_a_part_names_why_it_is_refused(name, said):

@@ -141,9 +141,9 @@ def test_the_next_tokens_are_named(french):
         (
             lambda toy: toy.trace("the zebra sees the dog"),
             TextError,
-            "'zebra' is not a word of this toy, which knows 83 words",
+            "This toy does not know the word 'zebra'. It knows 83 words",
         ),
-        (lambda toy: toy.trace(LINE, tgt_text="le zèbre"), TextError, "'zèbre' is not a word of this toy"),
+        (lambda toy: toy.trace(LINE, tgt_text="le zèbre"), TextError, "This toy does not know the word 'zèbre'"),
         (
             lambda toy: toy.trace(LINE, new_tokens=3),
             ValueError,

@@ -123,10 +123,14 @@ class Reply:
     def ended(self) -> str:
         """Why no token follows, in one sentence; "" if more tokens can follow."""
         if self.written and self.written[-1].token.id in self.prompt.rules.ends:
-            return f"The reply ended with {self.written[-1].token.text}."
+            return f"The model ended the reply with {self.written[-1].token.text}."
         if len(self.written) >= self.prompt.places:
-            return f"The model's length is reached: it has places for {self.prompt.text.max_tokens:,} tokens."
-        return f"The limit of {self.limit} tokens is reached." if len(self.written) >= self.limit else ""
+            return f"The reply stopped because the model can read at most {self.prompt.text.max_tokens:,} tokens."
+        return (
+            f"The reply stopped because it reached the limit of {self.limit} tokens."
+            if len(self.written) >= self.limit
+            else ""
+        )
 
     def go_on(self, count: int = 1) -> tuple[WrittenToken, ...]:
         """Write up to `count` tokens, and return them; fewer if the reply ends."""
@@ -223,5 +227,7 @@ def start_reply(
     """
     read = getattr(model, "read_prompt", None)
     if read is None:
-        raise ValueError(f"{model.name} writes no replies. Load a decoder of transformers, such as a chat model.")
+        raise ValueError(
+            f"{model.name} cannot write replies. Please load a decoder from transformers, such as a chat model."
+        )
     return Reply(read(messages, text=text, interventions=interventions), choosing, taken=dict(taken), limit=limit)

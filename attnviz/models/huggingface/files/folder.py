@@ -94,7 +94,10 @@ def _check_entries(folder: Path) -> None:
         with os.scandir(folder) as entries:
             for count, entry in enumerate(entries):
                 if count >= _MOST_ENTRIES:
-                    raise ModelError(f"The folder {folder.name!r} holds more than {_MOST_ENTRIES:,} files.")
+                    raise ModelError(
+                        f"The folder {folder.name!r} contains more than {_MOST_ENTRIES:,} files, so "
+                        "attnviz does not read it. Please pass the folder of a single checkpoint."
+                    )
                 if not entry.is_file() and not entry.is_dir():
                     raise ModelError(f"{entry.name!r} in {folder.name!r} is not a plain file, so it is not read.")
                 if Path(entry.name).suffix in _READ_WHOLE and entry.is_file() and entry.stat().st_size > _MOST_TEXT:
@@ -114,9 +117,9 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
     except (KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"{INDEX} in {folder.name!r} names no files.") from error
     if wrong := [path.name for path in paths if path.parent != folder or not path.is_file()]:
-        raise ModelError(f"{INDEX} in {folder.name!r} names {wrong[0]!r}, which is not there.")
+        raise ModelError(f"{INDEX} in {folder.name!r} refers to the file {wrong[0]!r}, which is missing.")
     if not isinstance(index.get("metadata"), dict):
-        raise ModelError(f"{INDEX} in {folder.name!r} has no metadata, which transformers asks for.")
+        raise ModelError(f"{INDEX} in {folder.name!r} has no metadata, but transformers needs metadata to load it.")
     return tuple(paths)
 
 
@@ -166,7 +169,7 @@ def read_json(path: Path) -> dict[str, Any]:
     except (ValueError, OSError, RecursionError) as error:
         raise ModelError(f"{path.name} in {path.parent.name!r} cannot be read as JSON ({error}).") from error
     if not isinstance(content, dict):
-        raise ModelError(f"{path.name} in {path.parent.name!r} does not hold a JSON object.")
+        raise ModelError(f"{path.name} in {path.parent.name!r} does not contain a JSON object.")
     return content
 
 
@@ -177,8 +180,8 @@ def no_weights(name: str, files: list[str]) -> str:
     pickles = sorted(file for file in files if Path(file).suffix in _PICKLES)
     if pickles:
         return (
-            f"{name!r} has its weights in {pickles[0]}. Such files can run code and are not read. Save them as "
-            f"{WEIGHTS}."
+            f"The weights of {name!r} are in {pickles[0]}. attnviz does not read such files, because "
+            f"they can run code. Please save the weights as {WEIGHTS}."
         )
     return f"There is no {WEIGHTS} in {name!r}."
 
@@ -213,8 +216,8 @@ def checkpoint_in(folder: Path) -> Path:
     )
     if steps:
         raise ModelError(
-            f"{folder.name!r} holds {len(steps)} checkpoints of a Trainer. Give one of them, such as "
-            f"{folder.name}/{steps[-1][1]}, the last."
+            f"{folder.name!r} contains {len(steps)} checkpoints of a Trainer. Please pass one of them, "
+            f"such as the last one, {folder.name}/{steps[-1][1]}."
         )
     return folder
 
@@ -227,12 +230,15 @@ def other_format(name: str, files: list[str], *, base: str = "") -> str | None:
     if _ADAPTER in files and not any(file.startswith("model") and file.endswith(".safetensors") for file in files):
         of = f" to {base!r}" if base else ""
         return (
-            f"{name!r} holds an adapter{of} (PEFT), not a model. Please save the model with the "
+            f"{name!r} contains an adapter{of} (PEFT), not a model. Please save the model with the "
             "adapter merged in (merge_and_unload), or pass it to attnviz.load(model, tokenizer) in "
             "Python."
         )
     if _holds_gguf(files):
-        return f"{name!r} has its weights in GGUF files. Please download one of them, and give its path."
+        return (
+            f"The weights of {name!r} are in GGUF files. Please download one of these files, and pass the "
+            "path of the file."
+        )
     return None
 
 

@@ -41,10 +41,11 @@ def only_gguf(folder: Path, names: list[str]) -> Path:
     found = sorted(name for name in names if name.endswith(ENDING) and not name.startswith("mmproj"))
     whole = [name for name in found if not _PART.fullmatch(name)] or found[:1]
     if not whole:
-        raise ModelError(f"The GGUF file in {folder.name!r} holds a projector of pictures and no model of text.")
+        raise ModelError(f"The GGUF file in {folder.name!r} contains only an image projector, not a text model.")
     if len(whole) > 1:
         raise ModelError(
-            f"{folder.name!r} holds {len(whole)} GGUF files. Give one of them, such as {folder.name}/{whole[-1]}."
+            f"{folder.name!r} contains {len(whole)} GGUF files. Please pass the path of one of them, "
+            f"such as {folder.name}/{whole[-1]}."
         )
     return folder / whole[0]
 

@@ -40,7 +40,8 @@ def check_steps(content: dict[str, Any], name: str) -> None:
     for part in ("normalizer", "decoder"):
         if growth(content.get(part)) > MOST:
             raise ModelError(
-                f"The {part} in {name!r} would make a text over {MOST} times as long, so it is not loaded."
+                f"The {part} in {name!r} could make a text more than {MOST} times as long, which would "
+                "use up all memory. attnviz therefore does not load it."
             )
 
 
@@ -59,7 +60,8 @@ def _check_pieces(path: Path) -> None:
         )
     if _table_growth(model.normalizer_spec.precompiled_charsmap) > MOST:
         raise ModelError(
-            f"{path.name} in {path.parent.name!r} would make a text over {MOST} times as long, so it is not loaded."
+            f"{path.name} in {path.parent.name!r} could make a text more than {MOST} times as long, "
+            "which would use up all memory. attnviz therefore does not load it."
         )
 
 

@@ -51,14 +51,15 @@ def download(name: str, limit: int, progress: Progress) -> Path:
         ) from error
     except RepositoryNotFoundError as error:
         raise ModelError(
-            f"There is no folder {name!r} here, and the hub has no public model with that name."
+            f"There is no folder {name!r} on this machine, and the hub has no public model with this "
+            "name. Please check the name."
         ) from error
     except ModelError:
         raise
     except Exception as error:  # any network error
         raise ModelError(
-            f"There is no folder {name!r} here, and the hub could not be reached "
-            f"({type(error).__name__}). Please check the network, or give a local folder."
+            f"There is no folder {name!r} on this machine, and the hub could not be reached "
+            f"({type(error).__name__}). Please check the network, or pass a local folder."
         ) from error
 
 

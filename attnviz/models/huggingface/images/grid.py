@@ -71,7 +71,10 @@ def measure_order(model: Any, reader: ImageReader, flags: dict[str, bool]) -> To
     pixels = reader.read(noise(0)).pixels
     grid = (pixels.shape[0] // patch[0], pixels.shape[1] // patch[1])
     if min(grid) < 1:
-        raise ModelError(f"The processor makes {pixels.shape[1]} × {pixels.shape[0]} pixels, less than a patch.")
+        raise ModelError(
+            f"The image processor makes an image of {pixels.shape[1]} × {pixels.shape[0]} pixels, which is "
+            "smaller than one patch."
+        )
     base, weights = _embeddings(model, reader.fields_of(pixels), flags)
     again, _ = _embeddings(model, reader.fields_of(pixels), flags)
     if base.shape != again.shape or not torch.equal(base, again):
@@ -103,7 +106,10 @@ def patch_size(config: Any, reader: ImageReader) -> tuple[int, int]:
     said = getattr(config, "patch_size", None) or getattr(reader.processor, "patch_size", None)
     sides: Any = tuple(said) if isinstance(said, list | tuple) else (said, said)
     if len(sides) != 2 or not all(isinstance(side, int) and side > 0 for side in sides):
-        raise ModelError(f"{config.model_type!r} does not cut images into patches of one size, so there is no grid.")
+        raise ModelError(
+            f"{config.model_type!r} does not divide images into patches of equal size, so the maps cannot "
+            "be drawn on the image."
+        )
     return sides
 
 
@@ -185,4 +191,4 @@ def _names(config: Any, front: int, behind: int) -> tuple[tuple[str, ...], tuple
 
 
 def _refusal(model: Any, why: str) -> ModelError:
-    return ModelError(f"{type(model).__name__} cannot be shown on images: {why}.")
+    return ModelError(f"attnviz cannot show {type(model).__name__} on images, because {why}.")

@@ -185,8 +185,8 @@ class ImageModel(NetworkModel, WithoutChat):
         image = self.order.seen(pixels)
         if image.grid[0] * image.grid[1] > MOST_PATCHES or min(image.grid) < 1:
             raise ImageError(
-                f"The processor makes {image.grid[0]} × {image.grid[1]} patches of the image: attnviz shows 1 to "
-                f"{MOST_PATCHES:,}."
+                f"The image processor divides the image into {image.grid[0]} × {image.grid[1]} "
+                f"patches, but attnviz shows at most {MOST_PATCHES:,} patches."
             )
         tokens, text = self.order.tokens(image.grid)
         return Sentence(src=tokens, src_text=text, images=(image,))

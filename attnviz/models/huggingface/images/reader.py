@@ -82,7 +82,7 @@ class ImageReader:
         values = found.get("pixel_values")
         if not isinstance(values, Tensor) or values.dim() not in (3, 4) or len(values) != 1:
             raise ModelError(
-                f"{type(self.processor).__name__} makes more than one image of an image, which attnviz does not show."
+                f"{type(self.processor).__name__} makes several images from one image, which attnviz cannot show."
             )
         return {name: tensor if tensor.dtype is torch.long else tensor.float() for name, tensor in found.items()}
 
@@ -94,7 +94,10 @@ class ImageReader:
         elif values.ndim == 3 and values.shape[0] == 3:
             values = values.transpose(1, 2, 0)
         if values.ndim != 3 or values.shape[2] != 3:
-            raise ModelError(f"{type(self.processor).__name__} makes no image of three colours.")
+            raise ModelError(
+                f"{type(self.processor).__name__} does not return an image with three colour channels, so "
+                "attnviz cannot show it."
+            )
         own = self.processor
         if getattr(own, "do_normalize", False):
             values = values * np.asarray(own.image_std) + np.asarray(own.image_mean)
@@ -107,11 +110,11 @@ class ImageReader:
         (height, width), (rows, columns) = given[:2], seen[:2]
         by = f" by {self.name}"
         if (height, width) == (rows, columns):
-            return f"The model saw all {width} × {height} pixels, prepared{by}."
+            return f"The model read all {width} × {height} pixels of the image, prepared{by}."
         resized = self._resized(height, width)
         how = _RESAMPLING.get(int(getattr(self.processor, "resample", None) or 0), "")
         if resized is None or resized == (rows, columns):
-            shape = " Its proportions changed." if _is_distorted((height, width), (rows, columns)) else ""
+            shape = " The proportions of the image changed." if _is_distorted((height, width), (rows, columns)) else ""
             return f"The image of {width} × {height} pixels was resized to {columns} × {rows}{by}, {how}.{shape}"
         seen_share = min(1.0, rows / resized[0]) * min(1.0, columns / resized[1])
         cut = f"{1 - seen_share:.0%} of it has no patch" if seen_share < 1 else "its edges are black"

@@ -98,7 +98,7 @@ class Languages:
         mark = _MARK.match(text) if to and self.codes else None
         if mark is None or mark[2] == to:
             return ()
-        return (f"The source begins with >>{mark[2]}<<, which overrides the chosen language ({to}).",)
+        return (f"The source begins with >>{mark[2]}<<. This mark overrides the language that you chose ({to}).",)
 
     def _is_one(self, id_: int) -> bool:
         return id_ in self.ids.values()

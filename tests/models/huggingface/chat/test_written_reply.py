@@ -163,15 +163,15 @@ def test_each_end_is_a_sentence(chat):
     reply = start_reply(found, ASKED, limit=4)
     assert reply.ended == ""
     reply.go_on(9)
-    assert reply.ended == "The limit of 4 tokens is reached."
+    assert reply.ended == "The reply stopped because it reached the limit of 4 tokens."
     last = reply.written[1].token
     ending = with_ends(start_reply(found, ASKED, limit=4), last.id)
     ending.go_on(9)
     assert len(ending.written) == ids(reply).index(last.id) + 1
-    assert ending.ended == f"The reply ended with {last.text}."
+    assert ending.ended == f"The model ended the reply with {last.text}."
     long = with_ends(start_reply(found, text="cat " * 395, limit=50))
     long.go_on(50)
-    assert long.ended == "The model's length is reached: it has places for 397 tokens."
+    assert long.ended == "The reply stopped because the model can read at most 397 tokens."
     assert len(long.tokens) == POSITIONS + 1  # the last one is not fed
 
 

@@ -43,12 +43,12 @@ def test_a_broken_tokenizer(copy):
 def test_a_tokenizer_of_another_model(copy, checkpoint):
     for path in checkpoint("gpt2").glob("tokenizer*"):
         shutil.copy(path, copy)
-    assert "The tokenizer gives ids up to" in refusal(copy)
+    assert "The tokenizer returns ids up to" in refusal(copy)
 
 
 def test_a_folder_of_pickled_weights_is_refused(copy):
     (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
-    assert "pytorch_model.bin. Such files can run code and are not read" in refusal(copy)
+    assert "pytorch_model.bin. attnviz does not read such files, because they can run code" in refusal(copy)
 
 
 def test_no_weights_at_all(copy):
@@ -118,7 +118,7 @@ def test_a_trainers_folder_names_its_last_checkpoint(checkpoint, tmp_path):
     for step in ("500", "1000", "90"):
         shutil.copytree(checkpoint("gpt2"), out / f"checkpoint-{step}")
     assert refusal(out) == (
-        "'out' holds 3 checkpoints of a Trainer. Give one of them, such as out/checkpoint-1000, the last."
+        "'out' contains 3 checkpoints of a Trainer. Please pass one of them, such as the last one, out/checkpoint-1000."
     )
     assert load(out / "checkpoint-500", **CPU).name == "checkpoint-500"
     shutil.copytree(checkpoint("gpt2"), out, dirs_exist_ok=True)  # the model that was saved at the end
@@ -141,6 +141,7 @@ def test_an_adapter_alone_is_told_to_be_merged(base, tmp_path):
     (folder / "adapter_model.safetensors").write_bytes(b"")
     of = " to 'Llama-3.2-1B'" if isinstance(base, str) else ""
     assert refusal(folder) == (
-        f"'adapter' holds an adapter{of} (PEFT), not a model. Please save the model with the adapter "
-        "merged in (merge_and_unload), or pass it to attnviz.load(model, tokenizer) in Python."
+        f"'adapter' contains an adapter{of} (PEFT), not a model. Please save the model with the "
+        "adapter merged in (merge_and_unload), or pass it to attnviz.load(model, tokenizer) in "
+        "Python."
     )

@@ -126,7 +126,9 @@ def test_of_several_files_one_is_asked_for(file):
     for name in ("m-Q4_K_M.gguf", "m-Q8_0.gguf", "mmproj-m.gguf"):
         path = file(header(), name)
     folder = path.parent.name
-    assert refusal(path.parent) == (f"{folder!r} holds 2 GGUF files. Give one of them, such as {folder}/m-Q8_0.gguf.")
+    assert refusal(path.parent) == (
+        f"{folder!r} contains 2 GGUF files. Please pass the path of one of them, such as {folder}/m-Q8_0.gguf."
+    )
 
 
 @pytest.mark.usefixtures("_has_library")
@@ -140,7 +142,7 @@ def test_a_part_of_a_model_is_told_to_be_joined(file):
 
 def test_a_projector_alone_is_no_model(file):
     path = file(header(), "mmproj-m.gguf")
-    assert refusal(path.parent).endswith("holds a projector of pictures and no model of text.")
+    assert refusal(path.parent).endswith("contains only an image projector, not a text model.")
 
 
 def test_safetensors_beside_a_gguf_file_go_first(checkpoint, tmp_path):

@@ -24,7 +24,7 @@ def hub(monkeypatch, *, listing=None, numbers=None, error=None):
 def test_an_unreachable_hub_is_named_in_the_error(monkeypatch):
     hub(monkeypatch, error=ConnectionError("no route"))
     said = refusal("somebody/some-model")
-    assert said.startswith("There is no folder 'somebody/some-model' here, and the hub could not be reached")
+    assert said.startswith("There is no folder 'somebody/some-model' on this machine, and the hub could not be reached")
     assert "check the network" in said
 
 
@@ -39,7 +39,11 @@ def test_a_hub_id_that_cannot_be_one():
 @pytest.mark.parametrize(
     ("listing", "numbers", "says"),
     [
-        ({"config.json": 1, "pytorch_model.bin": 5}, None, "Such files can run code and are not read"),
+        (
+            {"config.json": 1, "pytorch_model.bin": 5},
+            None,
+            "attnviz does not read such files, because they can run code",
+        ),
         ({"config.json": 1, "model.safetensors": 9 * 10**9}, None, "take 9 GB in float32; up to 8 GB are loaded here"),
         # five gigabytes of bfloat16 are ten of float32, in which every model is compared
         ({"model.safetensors": 5 * 10**9}, 25 * 10**8, "take 10 GB in float32; up to 8 GB are loaded here"),

@@ -51,7 +51,9 @@ def test_a_table_that_makes_a_letter_endless_is_refused(name, copy):
     model.normalizer_spec.precompiled_charsmap += b"A" * 101 + b"\0"
     (folder / FILES[name]).write_bytes(model.SerializeToString())
     assert (
-        refusal(folder) == f"{FILES[name]} in {name!r} would make a text over 100 times as long, so it is not loaded."
+        refusal(folder)
+        == f"{FILES[name]} in {name!r} could make a text more than 100 times as long, which would use up "
+        "all memory. attnviz therefore does not load it."
     )
 
 

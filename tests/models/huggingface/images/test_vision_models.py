@@ -146,11 +146,11 @@ def test_a_folder_of_two_towers_or_with_a_classifier_is_its_vision_model(tmp_pat
 
 
 @each_case("name, said", [
-    ("vit mae", "ViTMAEModel cannot be shown on images: it drops or shuffles patches"),
-    ("swin", "SwinModel cannot be shown on images: each of its maps covers a window"),
-    ("hiera", "HieraModel cannot be shown on images: each of its maps covers a window"),
-    ("pvt", "'pvt' does not cut images into patches of one size"),
-    ("sam", "SamVisionModel cannot be shown on images: transformers returns no attention weights"),
+    ("vit mae", "attnviz cannot show ViTMAEModel on images, because it drops or shuffles patches"),
+    ("swin", "attnviz cannot show SwinModel on images, because each of its maps covers a window"),
+    ("hiera", "attnviz cannot show HieraModel on images, because each of its maps covers a window"),
+    ("pvt", "'pvt' does not divide images into patches of equal size"),
+    ("sam", "attnviz cannot show SamVisionModel on images, because transformers returns no attention weights"),
 ])  # fmt: skip
 def test_a_model_without_a_map_of_all_patches_is_refused_with_the_reason(name, said):
     with pytest.raises(ValueError, match=said.replace("(", r"\(")):

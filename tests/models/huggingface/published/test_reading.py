@@ -127,7 +127,7 @@ def _is_blank(text: str) -> bool:
 
 
 def test_a_tokenizer_that_ends_no_text_reads_one(read: Callable[[str], Read]) -> None:
-    with pytest.raises(TextError, match="This model reads one text: its tokenizer has no token to separate two"):
+    with pytest.raises(TextError, match="This model can read only one text, because its tokenizer has no token"):
         read("Nucleotide Transformer").ours.encode("ATCG", "GATA")
 
 
