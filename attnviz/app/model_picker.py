@@ -27,7 +27,10 @@ def picker() -> Entry:
     others = (*engine.names(), *in_memory.names(), *opened_models())
     known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, others))}
     if not known:
-        st.error(f"No model is installed: assets/models has no {DEFAULT}. Get the whole repository, or train a model.")
+        st.error(
+            f"No model is installed, because assets/models does not contain {DEFAULT}. Please download the "
+            "whole repository, or train a model."
+        )
         st.stop()
     linked = _linked_name()
     if linked and linked not in known:

@@ -49,7 +49,7 @@ def require(model: Any) -> None:
 
 
 def _no_template(model: Any) -> TextError:
-    return TextError(f"{model.name} has no chat template, so it takes a plain text, not a conversation.")
+    return TextError(f"{model.name} has no chat template, so it can read a plain text, but not a conversation.")
 
 
 def reply_tokens(turns: Sequence[Turn], asked: int) -> int:

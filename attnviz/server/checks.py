@@ -139,7 +139,7 @@ def _no_login(settings: Settings) -> None:
 
 def _passwords(settings: Settings) -> None:
     if not settings.class_password:
-        raise ValueError("login by password needs class_password.")
+        raise ValueError("login by password needs a password for the class. Please set class_password.")
     for name in ("class_password", "teacher_password"):
         if 0 < len(getattr(settings, name)) < _SHORTEST:
             raise ValueError(f"{name} is too short: give {_SHORTEST} characters or more.")

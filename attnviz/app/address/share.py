@@ -60,8 +60,8 @@ def link_problems(params: Mapping[str, str], languages: tuple[str, ...], weights
     problems = []
     if (version := params.get("v", VERSION)) != VERSION:
         problems.append(
-            f"This link was made for version {version[:10]} of the page. This is version {VERSION}, so some of its "
-            "options may be ignored."
+            f"This link was made for version {version[:10]} of the page, but this is version "
+            f"{VERSION}. Some options in the link may therefore be ignored."
         )
     linked = params.get("weights", weights)
     is_comparable = (len(linked), len(weights)) != (12, 16)  # as checkpoints were named by an earlier version, and now

@@ -138,7 +138,8 @@ class BoundedCache(Generic[Name, Kept]):
         read = read or self._read
         if read is None:
             raise ValueError(
-                f"The cache cannot compute {name!r}. Please construct the cache with a `read`, or pass one."
+                f"The cache cannot compute {name!r}, because it has no function to compute it. Please "
+                "construct the cache with a `read`, or pass one."
             )
         with self._lock:
             place = self._places.setdefault(name, _Slot())

@@ -36,7 +36,9 @@ def turns(entry: Entry) -> tuple[Turn, ...]:
     try:
         loaded = traces.model(entry.name)
         if not chat.takes_chat(loaded):
-            say_unsupported(f"{entry.title} has no chat template, so it reads the last question as a plain text.")
+            say_unsupported(
+                f"{entry.title} has no chat template, so the model reads only the last question, as plain text."
+            )
             return ()
         drafted = chat_link.read_draft(persistent.text(NAME))
     except TextError as why:
@@ -64,7 +66,7 @@ def _without_empty_turns(drafted: tuple[Turn, ...]) -> tuple[Turn, ...]:
         return drafted
     for number in sorted(empty):
         other = _partner(drafted, number)
-        more = f" Turn {other + 1}, which belongs to it, is left out." if other in left_out - empty else ""
+        more = f" Turn {other + 1}, which belongs to this turn, is left out, too." if other in left_out - empty else ""
         current_page().add(f"Turn {number + 1} is empty and is not read yet. Please type it in the conversation.{more}")
     return kept
 

@@ -112,7 +112,9 @@ def _inputs(entry: Entry) -> Request:
     for place in places:
         place.empty()
     if asked is not Inputs.PROMPT:
-        chat_bar.say_unsupported(f"{entry.title} cannot read a conversation: this needs a decoder that writes text.")
+        chat_bar.say_unsupported(
+            f"{entry.title} cannot read a conversation. Only a decoder that writes text can do this."
+        )
     return _ASKED[asked](entry)
 
 
@@ -193,7 +195,7 @@ def _count(value: int, *, is_answered: bool) -> int:
 
     It is disabled if the conversation ends with an assistant turn.
     """
-    means = "The last turn is the assistant’s: nothing is written after it" if is_answered else FEW
+    means = "The last turn belongs to the assistant, so the model writes nothing after it" if is_answered else FEW
 
     def draw(**more) -> int:
         return st.number_input("Tokens to write", 0, MAX_NEW, help=means, disabled=is_answered, **more)

@@ -95,7 +95,10 @@ def _say_problems(view: PatchState, asked: PatchQuestion) -> None:
     """Show a warning above the picture for each invalid value in the view."""
     layout.warn(*asked.problems)
     if view.step not in (None, asked.step) and "step" in persistent.texts().linked:
-        layout.note(f"Step {view.step} is not in both runs. The step where they differ most is shown.")
+        layout.note(
+            f"Step {view.step} does not exist in both runs. The page shows the step at which the runs "
+            "differ most instead."
+        )
 
 
 def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices | None":
@@ -124,7 +127,10 @@ def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells that this pair has, and name the first other cell above the picture."""
     known = known_cells(found, put)
     if gone := [cell for cell in put if cell not in known]:
-        layout.note(f"{gone[0]} is not a cell of this pair, or has no partner in the other sentence. It is left out.")
+        layout.note(
+            f"The patch {gone[0]} is left out, because this cell does not exist for this pair, or has no "
+            "partner in the other sentence."
+        )
     return known
 
 

@@ -134,7 +134,7 @@ def _count_in_words(loaded: "Model", to: str, done: "Sequence[Intervention]") ->
         try:
             return findings.count_findings(_counts.get(asked, read=lambda *_: _count(loaded, to, done, stop)))
         except ValueError as why:
-            return (f"This change cannot be counted over many sentences. {why}",)
+            return (f"This change cannot be measured over many sentences. {why}",)
 
     return run_cancellable("count", asked, "Counting over many sentences", run) or ()
 

@@ -114,7 +114,7 @@ function agreementNodes(app, step) {
     const teacher = termNode(
       "teacher",
       "teacher",
-      "The model has written a different sentence since then, so the teacher has no token here.",
+      "The model has written a different sentence from here on, so the teacher’s text has no token for this step.",
     );
     return [element("span", { class: "apart" }, "Left the ", teacher, ` at step ${fork}.`)];
   }

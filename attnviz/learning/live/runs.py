@@ -117,7 +117,9 @@ class LiveRuns:
     def _train(self, run: LiveRun) -> Outcome:
         """Let the worker train a run; try a second time if the worker had ended before it sent anything."""
         if run.is_left(self._left):
-            return "failed", "This run was dropped because nobody was waiting. Start it again."
+            return "failed", (
+                "This run was removed from the queue, because nobody was waiting for it. Please start it again."
+            )
         end = self._ask_worker(run)
         if end is None and not run.moments and not self.queue.is_closed:
             end = self._ask_worker(run)
@@ -125,7 +127,8 @@ class LiveRuns:
             return end
         after = run.moments[-1].step if run.moments else 0
         return "failed", (
-            f"The process that trains has ended after {after:,} updates. Start the run again. Recordings still play."
+            f"The process that trains has ended after {after:,} updates. Start the run again. You can "
+            "still watch recordings."
         )
 
     def _ask_worker(self, run: LiveRun) -> Outcome | None:

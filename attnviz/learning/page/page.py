@@ -17,7 +17,7 @@ from attnviz.toys.recording import Recording
 from attnviz.toys.run import HELD_OUT
 from attnviz.toys.switches import title_of
 
-NOT_RECORDED = "This run was not recorded. Press “Train it yourself”."
+NOT_RECORDED = "There is no recording of this run. To see it, press “Train it yourself”."
 Said = list[str]  # messages to show above the picture
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NOT_HERE = "The link asks for the recording of the translator's training. This server does not have it."
-NOT_BESIDE = "The link asks for the recording “{}”. It is not beside the lessons of this server."
+NOT_BESIDE = "The link asks for the recording “{}”. This recording is not in the folder of this server's lessons."
 LIST_NAME = "How the translator learned"
 
 

@@ -32,7 +32,7 @@ FULL = (
     "The server has no memory left for {}, because the files of other visitors use all of it. Please try again later."
 )
 TOO_MANY = "{} shows {:,} heads of each kind; at most {} can be drawn."
-AGAIN = "This link shows a recording from a file, and a link cannot contain the file. Open the file again."
+AGAIN = "This link shows a recording from a file, but a link cannot contain the file. Please open the file again."
 TRANSLATOR_FILE = ASSETS / "recordings" / "translator.npz"
 _READING = Lock()
 _TAKEN_AWAY = "recording-files-taken-away"

@@ -124,7 +124,7 @@ def test_an_emptied_turn_in_the_middle_is_left_out_with_its_partner(
     assert not app.error
     said = "".join(note.value for note in app.info).replace("\\", "")
     assert f"Turn {empty} is empty and is not read yet" in said
-    assert f"Turn {other}, which belongs to it, is left out" in said
+    assert f"Turn {other}, which belongs to this turn, is left out, too" in said
     assert [value.strip() for _, value in areas(app)][: len(turns)] == [text.strip() for _, text in turns], (
         "still there"
     )

@@ -88,7 +88,7 @@ def test_a_link_carries_what_is_chosen(patch_tab) -> None:
         ({"c": "#5", "d": "#5"}, "choose two different ones"),
         ({"a": "#5", "b": "#6", "c": "#6", "d": "#5"}, "control pair is the metric itself"),
         ({"step": "900"}, "is not in both runs"),
-        ({"put": "cross.7.1"}, "not a cell of this pair"),
+        ({"put": "cross.7.1"}, "this cell does not exist for this pair"),
         ({"put": "sideways"}, "a cell is a kind"),
         ({"changed": "love"}, "no token in common"),
         ({"src": "", "changed": CHANGED}, "empty"),

@@ -149,7 +149,7 @@ def test_what_fits_one_sentence_alone_is_not_counted_over_others(open_page, do: 
 def test_sentences_that_a_model_cannot_read_are_not_counted_and_it_says_why(open_page) -> None:
     app = open_page("causes", model="toy:reverse", src="a b c", do="off.dec.0.0", count="1")
     assert not app.exception
-    assert header(app)["many"][0].startswith("This change cannot be counted over many sentences. Line 1 ")
+    assert header(app)["many"][0].startswith("This change cannot be measured over many sentences. Line 1 ")
 
 
 def test_what_a_link_says_of_the_tab_is_said_back(open_page) -> None:

@@ -90,7 +90,7 @@ def test_equal_requests_share_a_run_and_a_killed_worker_names_the_error(runs):
     os.kill(runs.pid, signal.SIGKILL)
     error = first.wait(PATIENCE).error
     assert error.startswith("The process that trains has ended after ")
-    assert error.endswith(" updates. Start the run again. Recordings still play.")
+    assert error.endswith(" updates. Start the run again. You can still watch recordings.")
     assert [run.wait(PATIENCE).state for run in others] == ["done"] * 3  # by another worker
 
 
@@ -141,7 +141,10 @@ def test_a_frame_that_is_cut_is_the_end():
 
 def test_a_run_that_nobody_waits_for_is_passed_over():
     runs = LiveRuns(left=0.0)
-    assert runs.watch(SHORT).wait(PATIENCE).error == "This run was dropped because nobody was waiting. Start it again."
+    assert (
+        runs.watch(SHORT).wait(PATIENCE).error
+        == "This run was removed from the queue, because nobody was waiting for it. Please start it again."
+    )
     assert runs.pid is None
     runs.close()
 

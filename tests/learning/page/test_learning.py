@@ -119,7 +119,7 @@ def test_a_run_that_nobody_recorded_says_how_it_is_had(open_page) -> None:
     (run,) = header(app)["runs"]
     assert (run["state"], run["note"]) == (
         "absent",
-        "This run was not recorded. Press “Train it yourself”.",
+        "There is no recording of this run. To see it, press “Train it yourself”.",
     )
     assert header(app)["asked"] is None
 

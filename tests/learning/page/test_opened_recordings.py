@@ -169,7 +169,9 @@ def test_the_translators_training_is_in_the_list_where_the_instance_has_it(open_
 def test_a_recording_beside_the_lessons_is_opened_by_its_name(open_page, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("ATTNVIZ_LESSONS", str(tmp_path))
     app = open_page("learning", recording="run.npz")
-    assert notes(app) == ["The link asks for the recording “run.npz”. It is not beside the lessons of this server."]
+    assert notes(app) == [
+        "The link asks for the recording “run.npz”. This recording is not in the folder of this server's lessons."
+    ]
     shutil.copy(shipped.path(Experiment("reverse")), tmp_path / "run.npz")
     app = open_page("learning", recording="run.npz", moment="2")
     assert notes(app) == []

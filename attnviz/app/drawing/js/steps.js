@@ -7,7 +7,7 @@ import { exactText, isolated, percentText, rowName, siteName } from "../../../ki
 const count = (number) => number.toLocaleString("en");
 const quoted = (text) => `“${isolated(text)}”`;
 export const LEFT_OUT =
-  "Not shown: the other heads, the queries and keys (see Neuron), and what W_o, feed-forward networks and norms " +
+  "Not shown here: the other heads, the queries and keys (see the tab Neuron), and what W_o, feed-forward networks and norms " +
   "do to each number.";
 
 // The kind whose rows can be asked about.

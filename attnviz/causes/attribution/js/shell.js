@@ -28,7 +28,7 @@ const KEYS = [
 const WORDS = ["Adds directly", "Falls without it", "Logit lens"];
 const HINT = "Click a head’s bar to open it (or arrow keys and Enter).";
 const DIRECT =
-  "A part's effect through later layers is not in its bar. Encoder heads write only into the memory, which reaches the answer through cross-attention.";
+  "The bar of a part does not contain its effect through later layers. Encoder heads write only into the memory, which reaches the answer through cross-attention.";
 
 export function buildShell(app) {
   const { parts } = app;
@@ -131,7 +131,7 @@ export const sumText = ({ total, logit, spread }) =>
   `${(Math.abs(total - logit) / spread).toExponential(1)} of the range of this step’s logits.`;
 
 export const whyText = ({ why_last: why }) =>
-  why && `Only this model's last layer is split, because ${why}; “layers before” is everything before it.`;
+  why && `Only the last layer of this model is split, because ${why}. The bar “layers before” contains everything before the last layer.`;
 
 export function paint(app, began) {
   const { parts, payload, view } = app;

@@ -6,8 +6,8 @@ import { isolated, shortText } from "../../../kit/js/text.js";
 import { toggle, undo, undoAll } from "./choice.js";
 
 const HONEST =
-  "Held fixed: the target, word for word, and what comes before the patched place and is not patched. All that follows is " +
-  "computed again. Enough is not the same as necessary, and one pair of sentences proves little.";
+  "Held fixed: the target, word for word, and everything before the patched place that is not patched itself. Everything after it is " +
+  "computed again. An activation can be sufficient without being necessary, and one pair of sentences proves little.";
 
 export function forcePane(app) {
   const { parts } = app;

@@ -24,7 +24,7 @@ export function paintAlternatives(app) {
 const placeText = (text, position) =>
   position < 0
     ? "Nothing is written yet."
-    : `Token ${position + 1} of the reply${text.taken[position] ? ", chosen by hand" : ""}. Choose another, and the reply goes on from it.`;
+    : `Token ${position + 1} of the reply${text.taken[position] ? ", chosen by hand" : ""}. Choose another token, and the reply continues from that token.`;
 
 // A temperature or a cut makes a token be drawn more or less often than the model finds it likely.
 const isDrawnOtherwise = (probability, drawn) => Math.abs(drawn - probability) >= 1e-6;

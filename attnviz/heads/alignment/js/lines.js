@@ -56,7 +56,7 @@ const extent = (line) => line.at(-1).x + line.at(-1).w;
 export function paintLines(app, pen, layout) {
   const { header } = app.payload;
   if (Math.max(header.src.length, header.tgt.length) > MOST_WORDS) {
-    pen.text(`Lines are drawn for up to ${MOST_WORDS} words. The matrix shows all of them.`, EDGE, 60, { size: 13 });
+    pen.text(`Lines can be drawn for at most ${MOST_WORDS} words. The matrix shows all words.`, EDGE, 60, { size: 13 });
     return;
   }
   header.tgt.forEach((_, tgt) => paintRibbons(app, pen, layout, tgt));

@@ -82,7 +82,7 @@ async function show(figure, number) {
 }
 
 function say(figure, error) {
-  const text = `This picture cannot be drawn here (${error.message}). Open the file in a browser of 2023 or newer.`;
+  const text = `This picture cannot be drawn here (${error.message}). Please open the file in a browser from 2023 or later.`;
   figure.querySelector(".place").replaceChildren(element("p", { class: "failed", text }));
 }
 

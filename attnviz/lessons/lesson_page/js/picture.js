@@ -12,7 +12,7 @@ import { phrase } from "./words.js";
 
 const COVERED = phrase("Covered until you answer the question or skip it.");
 const BROKEN = phrase(
-  "The picture cannot be drawn: a file of this folder is missing, or the browser is older than 2023.",
+  "The picture cannot be drawn: a file of this folder is missing, or your browser is older than 2023.",
 );
 const OPEN = phrase("Open this picture in attnviz");
 

@@ -233,7 +233,7 @@ def render(
     """
     template = ChatTemplate.of(text.tokenizer)
     if template is None:
-        raise TextError(f"{name} has no chat template, so it takes a plain text, not a conversation.")
+        raise TextError(f"{name} has no chat template, so it can read a plain text, but not a conversation.")
     count, most = sum(len(turn.content) for turn in turns), text.most_characters(limit)
     if count > most:
         raise TextError(f"The conversation has {count:,} characters; at most {most:,} are read. Please shorten a turn.")

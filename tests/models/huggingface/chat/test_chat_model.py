@@ -98,7 +98,7 @@ def test_a_conversation_that_cannot_be_traced_is_one_sentence(asked, sentence, c
 
 
 def test_a_model_without_a_template_and_one_that_does_not_write_say_so(chat, model):
-    with pytest.raises(TextError, match="has no chat template, so it takes a plain text"):
+    with pytest.raises(TextError, match="has no chat template, so it can read a plain text"):
         chat("llama", "").trace(messages=ASKED)
     with pytest.raises(ValueError, match="cannot hold a conversation: only a decoder"):
         model("bert").trace(messages=ASKED)
