@@ -84,10 +84,10 @@ def test_a_link_carries_what_is_chosen(patch_tab) -> None:
     [
         ({"a": "#5", "b": "#5"}, "choose two different ones"),
         ({"a": "#999999"}, "There is no token 999999"),
-        ({"a": "a big red dog"}, "Choose one of its tokens"),
+        ({"a": "a big red dog"}, "Please choose a single token"),
         ({"c": "#5", "d": "#5"}, "choose two different ones"),
         ({"a": "#5", "b": "#6", "c": "#6", "d": "#5"}, "control pair is the metric itself"),
-        ({"step": "900"}, "is not in both runs"),
+        ({"step": "900"}, "does not exist in both runs"),
         ({"put": "cross.7.1"}, "this cell does not exist for this pair"),
         ({"put": "sideways"}, "a cell is a kind"),
         ({"changed": "love"}, "no token in common"),
