@@ -146,7 +146,7 @@ def _check_picture(options: argparse.Namespace) -> None:
         )
     if needed & _SECOND_RUN and options.other is None:
         raise ValueError(
-            f"{options.picture} compares two runs, so it needs a second sentence. Please pass the second "
+            f"The picture {options.picture} shows two runs, so it needs a second sentence. Please pass the second "
             "sentence with --other."
         )
     if not needed & _SECOND_RUN and options.other is not None:

@@ -76,7 +76,7 @@ def test_an_answer_stays_once_its_step_takes_none(room: Classroom, key: TeacherK
         (lambda: room.teachers.close(key), "cannot answer this step at the moment.* Your earlier answer counts"),
         (lambda: room.teachers.reveal(key), "has been shown.* Your earlier answer counts"),
         (lambda: room.teachers.go(key, 1), "gone on to another step.* Your earlier answer counts"),
-        (lambda: room.teachers.end(key), "takes no more answers. Your earlier answer counts"),
+        (lambda: room.teachers.end(key), "can no longer answer. Your earlier answer counts"),
     ]
     for change, words in refused:
         change()

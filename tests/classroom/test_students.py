@@ -97,7 +97,7 @@ def test_an_answer_is_taken_while_its_step_is_open_and_no_other_time(room: Class
         (lambda: (room.teachers.open(key), room.teachers.close(key)), "cannot answer this step at the moment"),
         (lambda: room.teachers.reveal(key), "came too late, because the right answer has been shown"),
         (lambda: room.teachers.go(key, 1), "gone on to another step"),
-        (lambda: room.teachers.end(key), "takes no more answers"),
+        (lambda: room.teachers.end(key), "can no longer answer"),
     ]
     for change, words in refused:
         change()

@@ -129,7 +129,7 @@ def test_steps_draws_the_same_for_the_same_seed(folder):
         (("steps", "dog", "--to", "fr", "--target", "chien", "--beam", "2"), "cannot use a teacher's prefix"),
         (("steps", "dog", "--to", "fr", "--sample", "--temperature", "inf"), "at least 0.001, not inf"),
         (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
-        (("trace", "dog", "--to", "fr"), "Say what to write"),
+        (("trace", "dog", "--to", "fr"), "say which file to write"),
         (("trace", "dog", "--to", "fr", "--html", "missing/x.html"), "There is no folder 'missing'"),
         (("trace", "dog", "--to", "fr", "--html", "x.html", "--picture", "head"), "There is no picture 'head'"),
     ],
@@ -232,7 +232,7 @@ def test_trace_draws_every_picture_that_it_offers(folder, picture: str, tmp_path
     assert file.stat().st_size > 10_000
     if other:
         assert main(["trace", "a big red dog", *arguments[:-2]]) == 2
-        assert "give the second sentence with --other" in capsys.readouterr().err
+        assert "pass the second sentence with --other" in capsys.readouterr().err
 
 
 def test_a_picture_begins_with_the_head_that_is_named_and_learning_is_of_a_recording(folder, tmp_path, capsys) -> None:

@@ -47,10 +47,10 @@ def test_translate_writes_what_a_checkpoint_writes(checkpoint_of, capsys, monkey
     ("arguments", "says"),
     [
         (("translate",), "gpt2 cannot translate"),
-        (("translate", "--to", "fr"), "gpt2 takes no --to"),
-        (("steps", "dog", "--to", "fr"), "gpt2 takes no --to"),
-        (("steps", "dog", "--beam", "2"), "gpt2 takes no --beam"),
-        (("steps", "dog", "--target", "chien"), "gpt2 takes no target"),
+        (("translate", "--to", "fr"), "gpt2 does not accept --to"),
+        (("steps", "dog", "--to", "fr"), "gpt2 does not accept --to"),
+        (("steps", "dog", "--beam", "2"), "gpt2 does not accept --beam"),
+        (("steps", "dog", "--target", "chien"), "gpt2 does not accept a target"),
     ],
 )
 def test_what_a_checkpoint_does_not_take_is_said(checkpoint_of, capsys, monkeypatch, arguments, says):

@@ -15,7 +15,7 @@ from tests.each_case import each_case
     [
         (["--model", "gpt2", "--port", "0"], "--port must be a number from 1 to 65535, not 0."),
         (["--model", "gpt2", "--replicas", "0"], "--replicas must be a number from 1 to 1000, not 0."),
-        (["--model", "gpt2", "--replicas", "3", "--most-replicas", "2"], "at least --replicas (3), not 2"),
+        (["--model", "gpt2", "--replicas", "3", "--most-replicas", "2"], "at least as large as --replicas (3), not 2"),
         (["--model", "gpt2", "--batch", "0"], "--batch must be 1 or more, not 0"),
         (["--model", "a/gpt2", "--model", "a-gpt2"], "Two of the engine's models would have the path 'a-gpt2'"),
         (["--model", "/nowhere/at/all", "--alone"], "/nowhere/at/all"),

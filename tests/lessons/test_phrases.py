@@ -61,10 +61,10 @@ def test_the_languages_of_the_shipped_model_have_a_file() -> None:
 
 def test_a_phrase_is_english_until_it_is_translated() -> None:
     said = Translatable("Please choose {count} cells first.", count=3)
-    assert said == "Choose 3 cells first."
+    assert said == "Please choose 3 cells first."
     assert translate(said, "de") == translate(said, " de-CH ") == "Wähle zuerst 3 Zellen."
     for language in ("en", "", "it", "../de", "{count}"):
-        assert translate(said, language) == "Choose 3 cells first."
+        assert translate(said, language) == "Please choose 3 cells first."
 
 
 def test_what_was_typed_is_no_template() -> None:

@@ -274,7 +274,11 @@ def flow_of(trace: TraceLike, *, model: Model | None = None, host: Host = NO_HEL
     def draw(state: FlowState) -> Payload:
         made = flow(trace, state, known=known, rates=host.rates, cached=host.cached)
         if host.is_strict and state.by == "alti" != made.header["view"]["by"]:
-            why = "give the model that made the trace, model=…" if known is None else known.missing_reason("ALTI")
+            why = (
+                "ALTI needs the model that made the trace, so please pass model=…"
+                if known is None
+                else known.missing_reason("ALTI")
+            )
             raise ValueError(f"by='alti' cannot be shown: {why}.")
         return made
 

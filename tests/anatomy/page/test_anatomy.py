@@ -57,7 +57,7 @@ def test_scores_are_those_of_tokens_and_not_of_padding(open_page) -> None:
     calls = [model.trace(text, to="fr").call("encoder_self", 0) for text in ("a big red dog jumped", "a dog")]
     scores = torch.cat([(call.query @ call.key.mT).flatten() * call.scale for call in calls])
     largest = torch.cat([(call.query @ call.key.mT * call.scale).softmax(-1).amax(-1).flatten() for call in calls])
-    assert f"This trained site: {float(scores.var()):.2f} with" in page_text(app)
+    assert f"At this trained site the variance is {float(scores.var()):.2f} with" in page_text(app)
     assert f"largest weight of a row is {float(largest.mean()):.2f} on average" in page_text(app)
 
 
@@ -91,7 +91,7 @@ def test_scores_of_both_kinds_are_measured_when_asked(open_page) -> None:
     app = open_page("anatomy", src="a big red dog", to="fr", tab="claims")
     app.button(key="measure-additive").click().run()
     assert not app.exception
-    assert "times the memory" in page_text(app)
+    assert "times as much memory" in page_text(app)
 
 
 def test_every_picture_that_is_saved_says_what_it_is_of(open_page) -> None:

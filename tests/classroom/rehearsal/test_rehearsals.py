@@ -178,7 +178,7 @@ def test_a_stopped_rehearsal_is_deleted_and_its_class_is_empty_and_as_it_was(reh
 
 def test_a_rehearsal_that_nobody_stops_ends_after_some_hours(rehearsals: Rehearsals, key: TeacherKey, clock) -> None:
     clock.now += HOURS * 3600 + 1
-    with pytest.raises(ClassGoneError, match="This rehearsal is over"):
+    with pytest.raises(ClassGoneError, match="This rehearsal no longer exists"):
         rehearsals.catch_up(key)
 
 
@@ -190,7 +190,7 @@ def test_the_rehearsal_that_nobody_looks_at_makes_room(rehearsals, room, key, cl
     new = rehearsals.start(class_key, found, 1)
     rehearsals.catch_up(key)
     rehearsals.catch_up(new)
-    with pytest.raises(ClassGoneError, match="This rehearsal is over"):
+    with pytest.raises(ClassGoneError, match="This rehearsal no longer exists"):
         rehearsals.catch_up(left)
 
 

@@ -118,8 +118,8 @@ def test_pictures_need_no_markdown_and_text_says_what_it_needs(trace, monkeypatc
 
 def test_where_no_file_can_be_written_is_said_in_one_sentence(trace, tmp_path) -> None:
     for path, says in (
-        (tmp_path / "missing" / "x.html", "There is no folder"),
-        (tmp_path, "is a folder: give the name"),
+        (tmp_path / "missing" / "x.html", "does not exist"),
+        (tmp_path, r"is a folder\. Please pass the path"),
     ):
         with pytest.raises(ValueError, match=says):
             trace.to_html(path)

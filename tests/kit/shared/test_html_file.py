@@ -22,7 +22,9 @@ def test_a_picture_whose_numbers_are_not_all_in_the_browser_says_who_writes_its_
     bare = BarePage(empty_page, source(registry.widget("heads")), heads(trace, most=most))
     bare.attach()
     item = empty_page.get_by_role("menuitem", name="Interactive HTML")
-    why = empty_page.get_by_text(re.compile(r"The browser does not have all the numbers, so it cannot save this file\. "))
+    why = empty_page.get_by_text(
+        re.compile(r"The browser does not have all the numbers, so it cannot save this file\. ")
+    )
     menu = empty_page.locator("summary", has_text="Export")
     menu.click()
     expect(item).to_be_hidden()  # its host does not say what it is made of

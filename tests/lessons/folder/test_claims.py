@@ -53,7 +53,7 @@ def claims(run: Pictures, text: str, link: str, question: str = "kind: text\nask
         ("See the tab **Neuron**.", MASKS, "", "the text names the tab “Neuron”, but Masks has no such tab"),
         ("See the tab **Neuron**.", HEADS, "", ""),
         ("This is **one row** of **Weights**.", HEADS, "", ""),
-        ("`<eos>` never goes in.", f"/decoding?{LOVE}", "", "in the picture it does: add padding=0"),
+        ("`<eos>` never goes in.", f"/decoding?{LOVE}", "", "in the picture it does; please add padding=0"),
         ("`<eos>` never goes in, and six tokens go in.", f"/decoding?{LOVE}&padding=0", "", ""),
         ("Seven tokens go in.", f"/decoding?{LOVE}&padding=0", "", "7 tokens go in, but in the picture 6 do"),
         ("", f"/decoding?{LOVE}", FED, "in the picture padding goes in, too"),

@@ -63,7 +63,7 @@ def answer_a_cell_on_the_map(page: Page) -> None:
     expect(page.locator(".form select")).to_have_value("2")
     press(page, "Answer")
     expect(verdict(page)).to_contain_text(
-        "You said “chien → rouge × dog”. Your choice has weight 0.00, the largest 0.99."
+        "You said “chien → rouge × dog”. Your choice has weight 0.00; the largest weight is 0.99."
     )
     expect(verdict(page)).to_contain_text("The model: chien → rouge × red (0.99).")
     expect(page.locator(".place [data-attnviz-painted]")).not_to_have_attribute("data-attnviz-painted", covered)

@@ -40,5 +40,5 @@ def test_an_instance_is_an_address_of_the_web() -> None:
     assert instance_address("") == ""
     for wrong in ("attnviz.example.org", "ftp://a", "javascript:alert(1)", "https://", "http://a b", "http://[", "http://a:b",
                   "https://a?x=1", "https://a#b", 'https://a"'):  # fmt: skip
-        with pytest.raises(ValueError, match=r"is not the address of an instance: write one such as https://"):
+        with pytest.raises(ValueError, match=r"is not the address of an instance\. Please write one such as https://"):
             instance_address(wrong)

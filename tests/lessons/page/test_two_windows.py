@@ -126,7 +126,7 @@ def test_a_row_that_was_drawn_in_the_other_window_is_answered_here(open_lesson, 
     hear(news(1, fields={"row": [500] + [0] * (keys - 1)}))
     app = open_lesson(step=2, beside=NAME)
     app.button(key="lesson-submit").click().run()
-    assert "of their weight" in page_text(app)
+    assert "of its weight" in page_text(app)
 
 
 @pytest.mark.parametrize("name", ["x", "a b", "../../etc/passwd", "é" * 12, "a" * 1_000])

@@ -98,7 +98,7 @@ BROKEN = {
     "numbers as tokens": (npz(attn=ATTN.numpy(), tokens=np.arange(3)), "own.npz", "not a list of strings"),
     "long token": (npz(attn=ATTN.numpy(), tokens=np.array(["a" * 999] * 3)), "own.npz", "characters"),
     "wrong length": (npz(attn=ATTN.numpy(), tokens=TOKENS[:2]), "own.npz", "3 × 3"),
-    "kind": (npz(attn=ATTN.numpy(), tokens=TOKENS, kind=np.array("up")), "own.npz", "no kind 'up'"),
+    "kind": (npz(attn=ATTN.numpy(), tokens=TOKENS, kind=np.array("up")), "own.npz", "no kind of attention called 'up'"),
     "tokens no list": (save({"attn": ATTN}, {"tokens": "{"}), "own.safetensors", "JSON"),
     "tokens no strings": (save({"attn": ATTN}, {"tokens": "[1]"}), "own.safetensors", "list of strings"),
     "too many heads": (npz(attn=np.ones((9000, 1, 1), np.float32), tokens=TOKENS[:1]), "own.npz", "9000 heads"),

@@ -272,7 +272,7 @@ NO_MAPS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "Swin's windows": (swin, {}, "each window of an image, not of texts"),
     "scores": (squeezebert, {}, "values below 0, so these are not attention weights. If they are scores"),
     "dictionaries": (pegasus_x, {"kind": "encoder_self"}, "is not attention from token to token .*layer 0 is a dict"),
-    "pooled lengths": (funnel, {}, "rows for .* tokens.* pools or compresses its text"),
+    "pooled lengths": (funnel, {}, "rows for .* tokens.* pool or compress their text"),
 }
 
 
@@ -317,7 +317,7 @@ def test_averaged_heads_of_a_batch_are_asked_about_and_layers_stay_layers() -> N
     assert trace.shape("encoder_self") == (3, 1)
     assert torch.equal(trace.attn("encoder_self")[:, 0], torch.stack(averaged)[:, 1])
     stacked = attnviz.from_tensors(torch.stack(averaged), list("abcde"), item=1)
-    assert "(3, 2, 5, 5) was taken for 3 texts" in stacked.info.notes[0]
+    assert "(3, 2, 5, 5) was taken as the axis of 3 texts" in stacked.info.notes[0]
 
 
 def test_two_stacks_by_name_are_not_sorted_into_each_other() -> None:
@@ -390,15 +390,15 @@ NOT_FROM_TOKEN_TO_TOKEN = {
     ),
     "pooled characters": (
         lambda: tiny("CanineModel"),
-        "layer 1 has 2 rows for 10 tokens.*pools or compresses its text",
+        "layer 1 has 2 rows for 10 tokens.*pool or compress their text",
     ),
-    "their layers alone": (lambda: tiny("CanineModel").attentions, "differ in shape .* pools or compresses its text"),
+    "their layers alone": (lambda: tiny("CanineModel").attentions, "differ in shape .* pool or compress their text"),
     "compressed keys": (lambda: tiny("DeepseekV4ForCausalLM"), "layer 2 has 12 columns for 10 tokens"),
     "compressed keys in every layer": (
         lambda: only_compressed(tiny("DeepseekV4ForCausalLM")),
         "10 rows and 12 columns for 10 tokens, so the model also attends to keys that are not tokens of this text",
     ),
-    "states": (lambda: tiny("MiniMaxForCausalLM"), "layer 1 has 16 rows for 10 tokens.* or returns states"),
+    "states": (lambda: tiny("MiniMaxForCausalLM"), "layer 1 has 16 rows for 10 tokens.* or that return hidden states"),
     "states as large as the text": (
         lambda: tiny("MiniMaxForCausalLM", 16),
         "values below 0, so these are not attention",
