@@ -78,7 +78,7 @@ def test_fields_are_asked_as_the_state_has_them_or_as_a_link_writes_them(trace) 
         ("links", {"token": "q99"}, "token='q99' cannot be shown: it is a query or a key and its position"),
         ("neuron", {"key": 99}, "key=99 cannot be shown: it is a whole number from 0 to "),
         ("flow", {"residual": 101}, "residual=101 cannot be shown: it is a number from 0 to 100."),
-        ("flow", {"by": "alti"}, "by='alti' cannot be shown: ALTI needs the model that made the trace, so please pass model=…."),
+        ("flow", {"by": "alti"}, "ALTI needs the model that made the trace, so please pass model=…."),
         ("alignment", {"way": "head.9.9.out"}, "this trace has no such way of aligning."),
     ],
 )  # fmt: skip
