@@ -88,7 +88,7 @@ def test_its_configuration_names_every_front_and_the_bounds_of_all(tmp_path: Pat
     assert "nbsrv(fronts),mul(50)" in text
     assert "sc0_conn_cur gt 150" in text
     assert "secure " not in text
-    assert "asks again in 20 seconds" in (tmp_path / "full.html").read_text(encoding="utf-8")
+    assert "tries again in 20 seconds" in (tmp_path / "full.html").read_text(encoding="utf-8")
 
 
 def test_what_ends_by_itself_is_started_again_after_growing_pauses_and_what_is_replaced_at_once() -> None:

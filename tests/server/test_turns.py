@@ -171,7 +171,7 @@ def test_a_run_that_takes_too_long_is_ended_and_its_place_is_free(monkeypatch) -
             time.sleep(0.005)
 
     turns.take("a", quiet)
-    with pytest.raises(TooLongError, match=r"longer than the 0\.05 s that this server allows for one answer"):
+    with pytest.raises(TooLongError, match=r"longer than the 0\.05 s that this server allows for one run"):
         work()
     turns.give_back()
     assert turns.running_count == 0

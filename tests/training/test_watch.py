@@ -194,7 +194,9 @@ def test_a_table_that_cannot_be_watched_is_one_sentence(name, codec, recipe, tmp
 def test_sentences_too_long_for_a_small_file_are_said(codec, config, tmp_path):
     (tmp_path / "t.tsv").write_text("en\tfr\n" + "The red dog. " * 40 + "\tLe chien.\n", encoding="utf-8")
     lines = watched_lines(tmp_path / "t.tsv", ["fr"], codec, set())
-    with pytest.raises(ValueError, match=r"take [\d,]+ bytes at each look, and 50,000 is the most: take shorter"):
+    with pytest.raises(
+        ValueError, match=r"take [\d,]+ bytes at each look, and 50,000 is the most\. Please take shorter"
+    ):
         TrainingWatch(tmp_path / "r.npz", lines, config, [])
 
 

@@ -99,7 +99,7 @@ def onward_and_away(teacher: Page, students: dict[str, Page]) -> None:
     expect(asked).to_be_visible()
     teacher.get_by_role("button", name="Delete").click()
     press(teacher, "Delete everything now")
-    expect(teacher.get_by_text("The class is deleted")).to_be_visible()
+    expect(teacher.get_by_text("The class has been deleted")).to_be_visible()
     expect(students["ann"].get_by_text("This class is over and deleted")).to_be_visible()
 
 

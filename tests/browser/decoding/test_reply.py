@@ -55,7 +55,9 @@ def test_a_reply_is_stopped_gone_on_with_and_ends(page: Page, settle, folder: st
     go(page, "Go on")
     wait_for_end(page, settle)
     assert words(page)[: len(stopped)] == stopped
-    expect(page.locator(".reply header [role=status]")).to_contain_text(re.compile("The limit|The reply ended"))
+    expect(page.locator(".reply header [role=status]")).to_contain_text(
+        re.compile("reached the limit|The model ended the reply")
+    )
 
 
 def test_another_token_is_chosen_and_its_link_gives_the_same_reply(page: Page, settle, folder: str) -> None:

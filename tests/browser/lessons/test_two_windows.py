@@ -29,7 +29,7 @@ def open_window(page: Page, settle) -> Page:
     """Open the window of the panel, after one that the browser has blocked."""
     page.evaluate("() => ([window.opens, window.open] = [window.open, () => null])")
     press(page, "Own window")
-    expect(page.get_by_text("The browser has blocked the window: allow pop-ups")).to_be_visible()
+    expect(page.get_by_text("The browser has blocked the window. Please allow pop-ups")).to_be_visible()
     page.evaluate("() => (window.open = window.opens)")
     with page.expect_popup() as popup:
         press(page, "Own window")

@@ -105,7 +105,7 @@ def test_what_cannot_be_asked_is_said(maps, again, make_trace) -> None:
     for asked, says in (
         (LogitTarget(99, 1), "There is no row 99"),
         (LogitTarget(0, 10**6), "There is no token 1000000"),
-        (LogitTarget(0, 5, 5), "Choose two different tokens"),
+        (LogitTarget(0, 5, 5), "Please choose two different tokens"),
     ):
         with pytest.raises(ValueError, match=says):
             attribution(maps, again, asked)

@@ -89,7 +89,7 @@ def test_of_a_model_that_normalises_sums_the_last_layer_is_shown(attribute_tab, 
     [
         ({"token": "#999999"}, "There is no token 999999"),
         ({"token": "a big red dog"}, "Please choose a single token"),
-        ({"token": "#9", "against": "#9"}, "Choose two different tokens"),
+        ({"token": "#9", "against": "#9"}, "Please choose two different tokens"),
         ({"step": "900"}, "step “900”"),
         ({"opened": "nose"}, "a head is a kind"),
         ({"src": ""}, "empty"),

@@ -137,7 +137,7 @@ def test_an_encoder_says_why_nothing_is_important(open_page, folder) -> None:
 
 def test_what_is_done_to_the_run_is_left_out_and_that_is_said(open_page) -> None:
     app = open_page("causes", do="off.cross.0.1", **OPEN)
-    assert "do not apply here" in notes(app)
+    assert "are not applied here" in notes(app)
 
 
 def test_the_curve_is_drawn_for_what_was_counted_and_others_read_the_command(open_page, tiny_catalogue) -> None:

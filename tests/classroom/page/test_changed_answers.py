@@ -116,7 +116,7 @@ def test_a_field_that_was_emptied_stays_empty_and_the_answer_counts(sit: Screen,
     assert app.text_area[0].value == ""
     app.button(key="class-submit").click().run()
     assert len(app.error) == 1
-    assert "Your answer is in: Mine. It counts until" in page_text(app)
+    assert "Your answer is in: Mine. Your earlier answer counts until" in page_text(app)
     assert stored_answers(classes, key) == ["Mine."]
 
 

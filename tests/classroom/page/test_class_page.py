@@ -139,7 +139,7 @@ def test_opening_revealing_and_deleting(sit, classes, key) -> None:
         app.button(key=name).click().run()
     assert classes.teachers.view(key).state == "revealed"
     app.button(key="class-purge").click().run()
-    assert "The class is deleted" in page_text(app)
+    assert "The class has been deleted" in page_text(app)
     assert "Join a class" in page_text(app)
 
 

@@ -103,7 +103,7 @@ def test_a_rehearsal_that_is_gone_says_so(rehearsing) -> None:
     instance.close()
     app = rehearsing.run()
     assert not app.exception
-    assert "This rehearsal is over" in page_text(app)
+    assert "This rehearsal no longer exists" in page_text(app)
 
 
 def test_a_class_in_which_somebody_is_offers_none(sit, classes, key) -> None:

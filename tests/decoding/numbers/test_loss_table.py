@@ -69,7 +69,7 @@ def test_the_counts_say_what_is_never_a_label_and_never_an_input(model) -> None:
 
 @pytest.mark.parametrize("smoothing", [-0.1, 1.0])
 def test_a_smoothing_that_cannot_be_is_refused(model, ids, smoothing: float) -> None:
-    with pytest.raises(ValueError, match="Label smoothing lies in"):
+    with pytest.raises(ValueError, match="Label smoothing must be"):
         loss_table(teacher_forced(model, "dog", ids, to="fr"), pad_id=0, smoothing=smoothing)
 
 

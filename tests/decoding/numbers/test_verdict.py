@@ -76,5 +76,5 @@ def test_the_table_has_a_row_for_every_place_and_position(pair) -> None:
 
 def test_a_pass_that_is_too_short_is_refused(pair) -> None:
     made, whole, allowed = pair
-    with pytest.raises(ValueError, match="must hold the 7 rows"):
+    with pytest.raises(ValueError, match="must contain the 7 rows"):
         verdict(made, replace(whole, logits=whole.logits[:, :3]), allowed)

@@ -75,7 +75,7 @@ def test_without_the_causal_mask_both_ways_of_running_say_what_they_are(open_pag
     text = page_html(app)
     assert text.count("no future tokens exist yet") == 2, "over the words, and over the next tokens"
     assert "as in training: position 1 can read what comes after it" in text
-    assert "only the later tokens differ" in text
+    assert "Only the later tokens differ" in text
     text = page_html(open_page("masks", **LINK, masks="none", scope="kind"))
     assert "where positions now read later tokens" in text
     assert "<b>With no mask in any decoder self-attention head</b>" in text
@@ -91,7 +91,7 @@ def test_with_a_mask_that_hides_the_future_both_ways_agree(open_page, kind: str)
 
 def test_a_checkpoint_is_told_the_same_lesson(open_page, folder) -> None:
     link = {"model": folder("gpt2"), "src": "the cat sat on", "tab": "says", "scope": "kind", "step": "1"}
-    assert "only the later tokens differ" in page_html(open_page("masks", **link, masks="none"))
+    assert "Only the later tokens differ" in page_html(open_page("masks", **link, masks="none"))
     assert "Both ways agree" in page_html(open_page("masks", **link, masks="causal"))
     encoder = open_page("masks", model=folder("bert"), src="the cat sat on", tab="says", masks="window_1")
     assert not encoder.exception

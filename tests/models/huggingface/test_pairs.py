@@ -120,7 +120,7 @@ def test_a_note_names_what_it_is_about(name, says, model):
 
 
 def test_no_room_for_a_sentence_is_said(model):
-    with pytest.raises(TextError, match="leave no room"):
+    with pytest.raises(TextError, match="there is no room"):
         model("bert").trace(A, max_tokens=2)
 
 

@@ -49,7 +49,7 @@ def test_an_argument_that_nobody_has_thought_of_is_refused():
 
 
 def test_dropout_and_a_window_without_its_mask_are_refused():
-    with pytest.raises(ModelError, match="left in training mode"):
+    with pytest.raises(ModelError, match="is in training mode"):
         call(dropout=0.1)
     with pytest.raises(ModelError, match="a window of 3 tokens, but its mask"):
         call(sliding_window=3)

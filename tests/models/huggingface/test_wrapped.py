@@ -72,7 +72,7 @@ def test_attention_to_learned_positions_beside_the_texts_is_a_note(checkpoint):
     adapted = random_adapter(model, config)
     found = attnviz.load(adapted, text).trace(TEXT, new_tokens=0)
     torch.testing.assert_close(found.logits, own_pass(adapted, found, output_attentions=False).logits, **CLOSE)
-    said = "In its last 2 layers an adapter (ADAPTION_PROMPT) adds attention to 4 learned positions"
+    said = "In the last 2 layers, an adapter (ADAPTION_PROMPT) adds attention to 4 learned positions"
     assert [note[: len(said)] for note in found.info.notes] == [said]
 
 

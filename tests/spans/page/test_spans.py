@@ -69,4 +69,4 @@ def test_a_model_without_a_decoder_offers_no_spans(open_page, folder) -> None:
     assert "Links" in offered
     assert "Spans" not in offered
     app = open_page("heads", **link, tab="spans")
-    assert "Spans needs a decoder's text" in notes(app)
+    assert "Spans works only with the text of a decoder" in notes(app)

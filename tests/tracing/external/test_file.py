@@ -86,7 +86,7 @@ def lying_header() -> bytes:
 
 TOKENS = np.array(WORDS)
 BROKEN = {
-    "ending": (b"", "own.pkl", "neither .npz nor .safetensors"),
+    "ending": (b"", "own.pkl", "neither a .npz nor a .safetensors"),
     "no ending": (b"", "npz", "neither"),
     "no archive": (b"hello", "own.npz", "not an .npz archive"),
     "no tensors": (b"\xff" * 64, "own.safetensors", "not a .safetensors file"),

@@ -138,7 +138,7 @@ def test_what_needs_queries_and_keys_says_so(ask) -> None:
         ({"cross": weights(3, 5)}, WORDS, {}, "dictionary"),
         ({}, {"src": WORDS}, {}, "no weights"),
         (weights(5, 5), WORDS, {"mask": [[True]]}, "mask"),
-        ((weights(3, 5, 5), weights(2, 5, 5)), WORDS, {}, "differ in shape"),
+        ((weights(3, 5, 5), weights(2, 5, 5)), WORDS, {}, "have different shapes"),
         (
             {"decoder_self": weights(3, 3), "cross": weights(2, 5)},
             {"src": WORDS, "tgt": TARGET},

@@ -392,7 +392,10 @@ NOT_FROM_TOKEN_TO_TOKEN = {
         lambda: tiny("CanineModel"),
         "layer 1 has 2 rows for 10 tokens.*pool or compress their text",
     ),
-    "their layers alone": (lambda: tiny("CanineModel").attentions, "differ in shape .* pool or compress their text"),
+    "their layers alone": (
+        lambda: tiny("CanineModel").attentions,
+        "have different shapes .* pool or compress their text",
+    ),
     "compressed keys": (lambda: tiny("DeepseekV4ForCausalLM"), "layer 2 has 12 columns for 10 tokens"),
     "compressed keys in every layer": (
         lambda: only_compressed(tiny("DeepseekV4ForCausalLM")),

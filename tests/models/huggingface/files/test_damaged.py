@@ -160,7 +160,7 @@ def test_a_word_that_the_model_does_not_know_is_named(copy):
     [
         ({"eos_token_id": "x"}, "eos_token_id 'x', which is not a token id"),
         ({"suppress_tokens": ["x"]}, "suppress_tokens 'x', which is not a token id"),
-        ({"decoder_start_token_id": 10**6}, "targets begin with id 1000000"),
+        ({"decoder_start_token_id": 10**6}, "begin with the id 1000000"),
     ],
 )
 def test_settings_of_writing_that_make_no_sense(settings, says, copy):

@@ -73,7 +73,7 @@ def test_weights_that_lack_a_tensor(copy):
 def test_an_index_that_names_other_files(copy, there):
     (copy / "model.safetensors").unlink()
     (copy / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": there}}), encoding="utf-8")
-    assert "which is not there" in refusal(copy)
+    assert "which is missing" in refusal(copy)
 
 
 def test_a_config_that_is_no_json(copy):

@@ -100,7 +100,7 @@ def bomb() -> bytes:
     ("numbers of no scale", np.full((5, 5, 3), 7.5), "pixels from 7.5 to 7.5"),
     ("negative numbers", np.full((5, 5, 3), -1), "pixels from -1 to -1"),
     ("not a number", np.full((5, 5, 3), np.nan), "NaN or infinite"),
-    ("texts", np.full((5, 5, 3), "x"), "Pixels are finite numbers"),
+    ("texts", np.full((5, 5, 3), "x"), "Pixels must be finite numbers"),
 ])  # fmt: skip
 def test_what_cannot_be_read_gets_one_sentence(name, given, said):
     with pytest.raises(ImageError, match=said) as refused:
