@@ -3,7 +3,7 @@
 import { range } from "../../kit/js/cells.js";
 
 export const RULE_HINT =
-  "A rule hides this cell, and paint can only hide more cells, because masks are combined with &. Press “To paint” to make this cell paintable.";
+  "Paint can only hide more cells, because masks are combined with &. Press “To paint” to make this cell paintable.";
 
 export const mayAttend = (app, i) => app.payload.rules[i] && app.cells[i];
 

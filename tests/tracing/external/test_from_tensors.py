@@ -136,7 +136,7 @@ def test_what_needs_queries_and_keys_says_so(ask) -> None:
         (weights(5, 5), WORDS, {"kind": "cross"}, "key_tokens"),
         (weights(3, 5), TARGET, {"key_tokens": WORDS, "kind": "decoder_self"}, "leave key_tokens out"),
         ({"cross": weights(3, 5)}, WORDS, {}, "dictionary"),
-        ({}, {"src": WORDS}, {}, "no weights"),
+        ({}, {"src": WORDS}, {}, "No weights"),
         (weights(5, 5), WORDS, {"mask": [[True]]}, "mask"),
         ((weights(3, 5, 5), weights(2, 5, 5)), WORDS, {}, "have different shapes"),
         (
