@@ -69,7 +69,7 @@ FACTOR = 16
 @dataclass(frozen=True)
 class Result:
     """A row of the table: a number, or why there is none. `most` is the aim, None if there is none. With `is_refused`
-    attnviz itself said why there is no number.
+    there is no number, and that is no fault of attnviz.
     """
 
     part: str
@@ -326,7 +326,7 @@ def ablated(case: Case) -> Numbers:
 
 def patched(case: Case) -> Numbers:
     """Compute the lead of one token's logit over another's, with each head patched from the other sentence."""
-    from attnviz.causes.numbers.logit_difference import LogitDifference
+    from attnviz.causes.numbers.pair import LogitDifference
     from attnviz.causes.numbers.patching import patched_heads
 
     metric = LogitDifference(2, 20, 30)
@@ -368,7 +368,7 @@ def taken_apart(case: Case) -> Numbers:
     from attnviz.analysis.inputs import observed_inputs, site_inputs
     from attnviz.analysis.projections import projections
     from attnviz.anatomy.implementations.numbers.bug_in_model import BugEffect, bug_in_model
-    from attnviz.anatomy.numbers.walk_batch_first import BatchFirstWalk
+    from attnviz.anatomy.numbers.shape_walk import BatchFirstWalk
     from attnviz.implementations.bugs.cabinet import BUGS
     from attnviz.implementations.weights import SiteWeights
     from attnviz.transformer.probe import Site
@@ -451,7 +451,9 @@ def share_of_allowed(area: str, found: Numbers, expected: Numbers, sizes: Sizes,
             return math.inf, name
         size = sizes.of_numbers(area, name, want)
         apart = float((have - want).nan_to_num().abs().max())
-        worst = max(worst, (apart / (FACTOR * unit * size) if size else math.inf * bool(apart), name))
+        share = apart / (FACTOR * unit * size) if size else math.inf * bool(apart)
+        if share > worst[0]:
+            worst = share, name
     return worst
 
 
@@ -611,7 +613,7 @@ def _eager(model: LongModel, length: int, part: str, ours: tuple[float, int]) ->
             used = bytes_at_peak(model.device, run)
             took = seconds_of(model.device, run, runs=3)
         except torch.OutOfMemoryError as error:
-            yield Result(part, what, None, note=one_line(error))
+            yield Result(part, what, None, note=one_line(error), is_refused=True)  # what attnviz is there to avoid
             free(model.device)
             continue
         yield Result(part, f"recorded pass, time of {what}", ours[0] / took, "x", aim)
@@ -695,7 +697,7 @@ def main(arguments: list[str] | None = None) -> int:
     session = Session(torch.empty(0, device=options.device).device, options.out, options.seconds, started)
     for name in MODELS:
         session.run(f"{name} against the CPU", lambda name=name: compared(session, name))
-    for precision in (PRECISIONS[0], PRECISIONS[2]):
+    for precision in (one for one in PRECISIONS if one.products == "highest"):
         time_long_texts(session, precision, small=options.small)
     session.write()
     print((session.folder / "gpu.md").read_text(encoding="utf-8"))

@@ -200,12 +200,15 @@ def _set_data(tensor: OnDevice, data: OnDevice) -> None:
 
 
 def _attention(
-    query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, *, is_causal: bool = False, scale: Any = None
-) -> Tensor:
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    *, scale: Any = None, enable_gqa: bool = False,
+) -> Tensor:  # fmt: skip
     """As memory-efficient kernels have it: a row without keys is NaN, and so is what flows back through it."""
     counts["causal" if is_causal else "unmasked" if attn_mask is None else "masked"] += 1
     if is_causal:
         attn_mask = query.new_ones(query.shape[2], key.shape[2], dtype=torch.bool).tril()
+    if enable_gqa:
+        key, value = (part.repeat_interleave(query.shape[1] // part.shape[1], dim=1) for part in (key, value))
     scores = (query * (query.shape[-1] ** -0.5 if scale is None else scale)) @ key.transpose(-2, -1)
     if attn_mask is not None:
         hides = attn_mask.dtype is torch.bool

@@ -76,10 +76,14 @@ class ProductWatch(TorchFunctionMode):
         """Call a torch function, and report a linear map to `hear`."""
         result = func(*args, **(kwargs or {}))
         if func is F.linear and not kwargs:
-            self.hear(HeardProduct(args[0], args[1], args[2] if len(args) > 2 else None, result))
+            self.hear(HeardProduct(args[0], args[1].detach(), _detach(args[2] if len(args) > 2 else None), result))
         elif func is torch.addmm and len(args) == 3 and not kwargs:  # GPT-2's Conv1D: bias first, weight transposed
-            self.hear(HeardProduct(args[1], args[2].T, args[0], result))
+            self.hear(HeardProduct(args[1], args[2].detach().T, args[0].detach(), result))
         return result
+
+
+def _detach(bias: Tensor | None) -> Tensor | None:
+    return None if bias is None else bias.detach()
 
 
 _UNHEARD = NotPlain("no linear map reads its heads' contexts, so W_o is not known")

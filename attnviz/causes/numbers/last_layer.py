@@ -237,6 +237,7 @@ class _NormWatch(TorchFunctionMode):
         if func is F.layer_norm:
             given = dict(zip(("input", "normalized_shape", "weight", "bias", "eps"), args, strict=False))
             given |= kwargs or {}
+            given |= {name: part.detach() for name, part in given.items() if isinstance(part, Tensor)}
             self.heard.append(
                 _HeardNorm(given["input"], result, given.get("weight"), given.get("bias"), given.get("eps", 1e-5))
             )
