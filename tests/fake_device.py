@@ -44,7 +44,7 @@ class OnDevice(Tensor):
     """A tensor on a device that is not there; `elem` holds its numbers."""
 
     elem: Tensor
-    where: torch.device  # type: ignore[assignment]
+    place: torch.device  # type: ignore[assignment]
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @staticmethod
@@ -54,19 +54,19 @@ class OnDevice(Tensor):
         how = {"strides": elem.stride(), "storage_offset": elem.storage_offset(), "dtype": elem.dtype}
         with torch.inference_mode(elem.is_inference()):  # a view of what is none is none
             made = Tensor._make_wrapper_subclass(cls, elem.shape, **how)
-        made.elem, made.where = elem, where
+        made.elem, made.place = elem, where
         return made
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
-        return self.where
+        return self.place
 
     def __repr__(self) -> str:  # type: ignore[override]
-        return f"OnDevice({self.elem}, {self.where})"
+        return f"OnDevice({self.elem}, {self.place})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "OnDevice":
         if id(self) not in memo:
-            memo[id(self)] = OnDevice(self.elem.clone(), self.where).requires_grad_(self.requires_grad)
+            memo[id(self)] = OnDevice(self.elem.clone(), self.place).requires_grad_(self.requires_grad)
         return memo[id(self)]
 
     @classmethod
@@ -74,7 +74,7 @@ class OnDevice(Tensor):
         tensors: list[Tensor] = []
         _each(tensors.append, (args, *(kwargs or {}).values()))
         here = [one for one in tensors if isinstance(one, OnDevice)]
-        where, elsewhere = here[0].where, [one for one in tensors if one.device != here[0].where and one.dim()]
+        where, elsewhere = here[0].place, [one for one in tensors if one.device != here[0].place and one.dim()]
         mixed = [
             one for one in elsewhere if func not in _BY_INDEX or one is args[0] or any(one is put for put in args[2:3])
         ]

@@ -9,14 +9,19 @@ import transformers
 import attnviz
 from attnviz.analysis.attribution import explained_weights
 from attnviz.analysis.inputs import observed_inputs
+from attnviz.analysis.metric_table import metric_columns
 from attnviz.analysis.output_maps import output_maps
 from attnviz.analysis.projections import NotPlain, projections
 from attnviz.analysis.residual import ResidualMaps, residual_maps
 from attnviz.decoding.numbers.verdict import judge
 from attnviz.implementations.weights import SiteWeights
+from attnviz.maps.lazy import maps_overview
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import EVERY_TOKEN
 from attnviz.models.decoding_record import decoding_record
 from attnviz.models.huggingface import load
 from attnviz.models.translator.stepwise import teacher_forced
+from attnviz.tracing import trace as traces
 from attnviz.transformer.device import OutOfDeviceMemoryError
 from attnviz.transformer.probe import Site
 from tests import fake_device as fake
@@ -132,15 +137,59 @@ def test_a_gpu_is_given_no_causal_mask_and_a_trace_keeps_its_mask_once(folder):
     expected = load(folder("llama"), device=CPU, dtype=torch.float32).trace(PROMPT)
     with fake_device("cuda") as device:
         model = load(folder("llama"), device=device, dtype=torch.float32)
+        model.trace(PROMPT)  # the first of its length is also compared with the model as it was given
         counts.clear()
         found = model.trace(PROMPT)
         assert (counts["causal"], counts["masked"]) == (model.n_layers, 0)
         assert found.nbytes() == expected.nbytes()
         window = load(checkpoints.save(folder("llama").parent / "mistral", checkpoints.ALL["mistral"]), device=device,
                       dtype=torch.float32)  # fmt: skip
+        window.trace(PROMPT)
         counts.clear()
         window.trace(PROMPT)
         assert (counts["causal"], counts["masked"]) == (0, window.n_layers), "a window hides more than later keys"
+
+
+@CHECKPOINTS
+def test_every_head_of_a_long_text_is_computed_on_the_gpu_that_the_model_ran_on(name, folder, monkeypatch):
+    """Its results are the CPU's, and so are those beside a GPU without memory."""
+    with fake_device("cuda") as device:
+        model = load(folder(name), device=device, dtype=torch.float32)
+        trace = model.trace(PROMPT, **target(model))
+        kind = trace.kinds[0]
+
+        def look() -> list:
+            options = (EVERY_TOKEN, MapOptions("hide", words=True))
+            overviews = [maps_overview(trace, kind, one, side=3) for one in options]
+            shown = [part for one in overviews for part in (one.thumbnails, one.labels.mask)]
+            mean = overviews[0].maps(trace, EVERY_TOKEN).weights("mean", "mean")
+            columns = metric_columns(trace, kind).items()
+            return [
+                trace.thumbnails(kind, side=3),
+                *shown,
+                mean,
+                {name: one for name, one in columns if name != "kind"},
+            ]
+
+        expected, where = look(), set()
+        monkeypatch.setattr(traces, "_LONG", 1)
+        seen = traces.row_blocks
+
+        def watch(call, *rest, **how):
+            where.add(call.query.device.type)
+            yield from seen(call, *rest, **how)
+
+        monkeypatch.setattr(traces, "row_blocks", watch)
+        assert_same(look(), expected)
+        assert where == {"cuda"}
+
+        def fill_up(call, *rest, **how):
+            if call.query.device.type == "cuda":
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+            yield from seen(call, *rest, **how)
+
+        monkeypatch.setattr(traces, "row_blocks", fill_up)
+        assert_same(look(), expected)
 
 
 @pytest.mark.parametrize("name", ["translator", "llama", "t5"])

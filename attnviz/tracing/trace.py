@@ -19,6 +19,7 @@ from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace_like import KINDS, TraceLike, require_present, validate_index
 from attnviz.transformer.attention import call_attn, call_scores, call_sink_weights
+from attnviz.transformer.device import gpu_of_run, is_out_of_memory
 from attnviz.transformer.masks import VisibleKeys
 from attnviz.transformer.probe import (
     AttentionCall,
@@ -32,6 +33,7 @@ from attnviz.transformer.probe import (
 )
 from attnviz.transformer.row_blocks import RowBlock, row_blocks, visible_keys
 
+_LONG = 1 << 22  # cells of a map from which it is worth to compute all heads on the GPU that the model ran on
 __all__ = ["CUT", "KINDS", "RunInfo", "Sentence", "Side", "Trace", "TraceLike"]
 
 
@@ -195,7 +197,39 @@ class Trace(TraceLike):
         self, kind: Kind, layer: int, item: int, *, informs: bool, rows: range | None
     ) -> Iterator[RowBlock]:
         call = self._of_item(kind, layer, item)
-        return row_blocks(call, self._visible_keys(call), informs=informs, rows=rows)
+        visible = self._visible_keys(call)
+        cells = call.query.shape[2] * call.key.shape[2]
+        gpu = gpu_of_run(self.info.device) if rows is None and cells >= _LONG else None
+        if gpu is None or call.query.device.type != "cpu":
+            return row_blocks(call, visible, informs=informs, rows=rows)
+        return self._row_blocks_on(gpu, call, visible, informs=informs)
+
+    def _row_blocks_on(
+        self, gpu: torch.device, call: AttentionCall, visible: VisibleKeys, *, informs: bool
+    ) -> Iterator[RowBlock]:
+        """Yield all blocks of a layer, computed on the GPU that the model ran on; where that has no memory for them, on
+        the CPU.
+        """
+        try:
+            if visible not in self._on_gpu:
+                mask = None if visible.mask is None else visible.mask.to(gpu)
+                self._on_gpu[visible] = VisibleKeys(mask, visible.q_len, visible.k_len)
+            kept = replace(call, mask=None, chosen=None, input_=None, memory=None)
+            blocks = row_blocks(kept.map_tensors(lambda part: part.to(gpu)), self._on_gpu[visible], informs=informs)
+            first = next(blocks, None)  # takes the memory for all blocks
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            self._on_gpu.clear()
+            blocks, first = row_blocks(call, visible, informs=informs), None
+        if first is not None:
+            yield first
+        yield from blocks
+
+    @cached_property
+    def _on_gpu(self) -> dict[VisibleKeys, VisibleKeys]:
+        """Masks that were moved to the GPU, which all layers share."""
+        return {}
 
     def visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
         """Return the keys that the rows of a layer see, found once where layers share a mask."""

@@ -77,6 +77,15 @@ def available_devices() -> tuple[str, ...]:
     return (*cuda, *(["mps"] if _has_mps() else []), "cpu")
 
 
+def gpu_of_run(name: str) -> torch.device | None:
+    """Return the CUDA device on which a trace says that its model ran, to compute its maps there; None for another type
+    of device, where this machine has none, and where it would round products to TF32.
+    """
+    is_there = name == "cuda" and torch.cuda.is_available()
+    is_exact = rounding_unit(torch.float32, name) == torch.finfo(torch.float32).eps
+    return torch.device("cuda", torch.cuda.current_device()) if is_there and is_exact else None
+
+
 def wait_for(device: torch.device) -> None:
     """Wait until the device has finished all its work, so that a measured time is correct."""
     if device.type == "cuda":
