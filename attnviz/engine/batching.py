@@ -42,12 +42,12 @@ class Batcher(Generic[Item, Made]):
             self._waiting[key].append((item, future))
         else:
             self._waiting[key] = [(item, future)]
-            task = asyncio.create_task(self._drain(key))
+            task = asyncio.create_task(self._run_waiting(key))
             self._tasks.add(task)  # a reference, so that the task is not garbage-collected
             task.add_done_callback(self._tasks.discard)
         return await future
 
-    async def _drain(self, key: Hashable) -> None:
+    async def _run_waiting(self, key: Hashable) -> None:
         await asyncio.sleep(self._seconds)
         while waiting := self._waiting[key]:
             now, self._waiting[key] = waiting[: self._most], waiting[self._most :]

@@ -40,7 +40,7 @@ def describe(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tenso
         return {"type": "edits", "start": probe.start,
                 "rows": [[_edit(edit, tensors) for edit in row] for row in probe.rows]}  # fmt: skip
     if isinstance(probe, Rounding):
-        state = _store(probe.generator.get_state(), tensors)
+        state = _store_tensor(probe.generator.get_state(), tensors)
         return {"type": "rounding", "epsilon": probe.epsilon, "state": state}
     if isinstance(probe, MaskOverride) and (probe.weigh is None or isinstance(probe.weigh, Weighing)):
         return _mask(probe, lengths, tensors)
@@ -64,7 +64,7 @@ def is_same(one: Probe | None, other: Probe | None) -> bool:
     return one is None and other is None
 
 
-def _store(tensor: Tensor, tensors: Tensors) -> str:
+def _store_tensor(tensor: Tensor, tensors: Tensors) -> str:
     name = f"probe.{len(tensors)}"
     tensors[name] = tensor
     return name
@@ -82,7 +82,8 @@ def _read_place(said: list[Any]) -> Any:
 def _edit(edit: Edit, tensors: Tensors) -> dict[str, Any]:
     return {
         "place": _place(edit.place), "what": edit.what, "how": edit.how, "heads": edit.heads,
-        "positions": edit.positions, "put": None if edit.put is None else _store(edit.put, tensors), "swap": edit.swap,
+        "positions": edit.positions, "put": None if edit.put is None else _store_tensor(edit.put, tensors),
+        "swap": edit.swap,
     }  # fmt: skip
 
 
@@ -103,7 +104,7 @@ def _mask(probe: MaskOverride, lengths: Mapping[str, Lengths], tensors: Tensors)
     return {
         "type": "mask", "sites": [_place(site) for site in sorted(probe.sites)], "head": probe.head,
         "start": probe.start, "weigh": None if probe.weigh is None else asdict(probe.weigh.choice),  # type: ignore[attr-defined]
-        "tables": [[*pair, _store(table, tensors)] for pair, table in tables.items()],
+        "tables": [[*pair, _store_tensor(table, tensors)] for pair, table in tables.items()],
     }  # fmt: skip
 
 

@@ -40,7 +40,7 @@ class RemoteModel:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine, self.name = engine, name
-        self._learn()
+        self._read_description()
         self._words = lru_cache(maxsize=_WORDS)(self._request_words)
 
     def __getattr__(self, name: str) -> Any:
@@ -107,7 +107,7 @@ class RemoteModel:
 
     def trace(self, *texts: Any, interventions: Sequence[Intervention] = (), **how: Any) -> Trace:
         """Run the model on texts, like a local model's `trace`. Raises the same errors, and EngineGoneError."""
-        return storage.from_bytes(self._ask("trace", _texts_message(texts, how, interventions)))
+        return storage.from_bytes(self._ask_engine("trace", _texts_message(texts, how, interventions)))
 
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
         """Run and record one pass over the sentences of `trace`, with the probe applied.
@@ -117,7 +117,7 @@ class RemoteModel:
         tensors: dict[str, Tensor] = {}
         said = self._describe_probe(probe, lengths_of(trace), tensors)
         tensors["trace"] = pack_trace(strip_numbers(trace))
-        answer = Message.from_bytes(self._ask("rerun", Message({"probe": said}, tensors)))
+        answer = Message.from_bytes(self._ask_engine("rerun", Message({"probe": said}, tensors)))
         for number, each in enumerate(operations.roundings(probe)):
             each.generator.set_state(answer.tensors[f"state.{number}"])
         return answer.trace()
@@ -130,7 +130,7 @@ class RemoteModel:
         said = self._describe_probe(edits, {}, tensors)
         tensors["trace"] = pack_trace(strip_numbers(trace))
         meta = {"probe": said, "rows": None if rows is None else list(map(int, rows))}
-        return Message.from_bytes(self._ask("logits_under", Message(meta, tensors))).tensors["logits"]
+        return Message.from_bytes(self._ask_engine("logits_under", Message(meta, tensors))).tensors["logits"]
 
     def stepwise(
         self, *texts: Any, choose: Choose | Beam = likeliest_ids, interventions: Sequence[Intervention] = (), **how: Any
@@ -139,7 +139,7 @@ class RemoteModel:
         asked = _texts_message(texts, how, interventions)
         tensors = dict(asked.tensors)
         said = operations.describe_choice(choose, tensors)
-        answer = Message.from_bytes(self._ask("stepwise", Message({**asked.meta, "choose": said}, tensors)))
+        answer = Message.from_bytes(self._ask_engine("stepwise", Message({**asked.meta, "choose": said}, tensors)))
         if isinstance(choose, Sampling) and operations.STATE in answer.tensors:
             choose.generator.set_state(answer.tensors[operations.STATE])
         return stepping.from_message(answer)
@@ -150,7 +150,7 @@ class RemoteModel:
         """Return a generator for the sentences of `trace`; the engine also computes some tokens ahead of those it is
         fed.
         """
-        stepper = RemoteStepping(self._ask, trace, probe, lengths_of(trace), cached=cached, limit=limit)
+        stepper = RemoteStepping(self._ask_engine, trace, probe, lengths_of(trace), cached=cached, limit=limit)
         begun, positions = stepper.begin()
         return TextGenerator(stepper, begun, self.vocabulary, positions)
 
@@ -163,7 +163,9 @@ class RemoteModel:
         """
         texts = [text] if isinstance(text, str) else list(text)
         asked = _texts_message((), how, interventions)
-        answer = Message.from_bytes(self._ask("translate", Message({**asked.meta, "texts": texts}, asked.tensors)))
+        answer = Message.from_bytes(
+            self._ask_engine("translate", Message({**asked.meta, "texts": texts}, asked.tensors))
+        )
         if tell is not None:
             for index, note in answer.meta["notes"]:
                 tell(index, note)
@@ -194,21 +196,21 @@ class RemoteModel:
         pad = self._about.padding
         return (token.id, token.text) == (pad.id, pad.text)
 
-    def _learn(self) -> None:
+    def _read_description(self) -> None:
         self._about = self._engine.description(self.name)
         self.model_id, self.writes = self._about.model_id, self._about.writes
 
-    def _ask(self, operation: str, message: Message) -> bytes:
+    def _ask_engine(self, operation: str, message: Message) -> bytes:
         try:
             return self._engine.ask(self.name, operation, message, weights=self.model_id)
         except OtherWeightsError:
-            self._learn()  # the next run uses the new weights
+            self._read_description()  # the next run uses the new weights
             self._words.cache_clear()
             raise
 
     def _request_words(self, ids: tuple[int, ...] | None, text: str, to: str) -> tuple[str, tuple[Token, ...]]:
         meta = {"text": text, "to": to} if ids is None else {"ids": ids}
-        answer = Message.from_bytes(self._ask("words", Message(meta))).meta
+        answer = Message.from_bytes(self._ask_engine("words", Message(meta))).meta
         return answer["text"], tuple(Token(**token) for token in answer["tokens"])
 
     def _describe_probe(

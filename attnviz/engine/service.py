@@ -86,7 +86,7 @@ class ModelService:
         if (weights := request.headers.get(WEIGHTS, "")) and weights != self.about.model_id:
             raise RefusedError(409, f"The engine now has other weights of {self.about.name}.", kind="weights")
         body = await _body(request)
-        content = await self._run_once(id_, lambda: self._run(_Job(operation, body, sent, until)))
+        content = await self._run_once(id_, lambda: self._run_job(_Job(operation, body, sent, until)))
         headers = {ID: id_, "X-Attnviz-Replica": str(os.getpid())}
         return Response(content, media_type="application/octet-stream", headers=headers)
 
@@ -97,10 +97,10 @@ class ModelService:
         if (known := self._kept.get(id_)) is None:
             known = asyncio.ensure_future(run())
             self._kept[id_] = known
-            known.add_done_callback(lambda made: self._keep(id_, made))
+            known.add_done_callback(lambda made: self._keep_answer(id_, made))
         return await asyncio.shield(known)  # if the client disconnects, the run continues for its next attempt
 
-    def _keep(self, id_: str, made: "asyncio.Future[bytes]") -> None:
+    def _keep_answer(self, id_: str, made: "asyncio.Future[bytes]") -> None:
         if made.cancelled() or made.exception() is not None:
             del self._kept[id_]
             return
@@ -112,7 +112,7 @@ class ModelService:
             del self._kept[key]
             total -= size
 
-    async def _run(self, job: "_Job") -> bytes:
+    async def _run_job(self, job: "_Job") -> bytes:
         job.require_time()
         entry, is_answered = self._admission.enter(job.operation, sent=job.sent, until=job.until), False
         try:
@@ -158,11 +158,11 @@ class ModelService:
         made: Sequence[bytes | Exception] | None = None
         with suppress(Exception):  # drops the error, and the device memory that it holds, before the jobs run again
             made = run_together(self._model, [Message.from_bytes(jobs[at].body) for at in going])
-        for at, one in zip(going, made or map(self._one, [jobs[at] for at in going]), strict=True):
+        for at, one in zip(going, made or map(self._answer_alone, [jobs[at] for at in going]), strict=True):
             found[at] = one
         return found
 
-    def _one(self, job: "_Job") -> bytes | Exception:
+    def _answer_alone(self, job: "_Job") -> bytes | Exception:
         try:
             return self._run_alone(job)
         except Exception as error:

@@ -62,14 +62,14 @@ class Archive:
 
     def arrays(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
         """Read the arrays with these names. Raises ValueError for the first member that is not an array."""
-        return {key: self._read(key, lambda member: plain_array(self._unpack(member))) for key in keys}
+        return {key: self._read_member(key, lambda member: plain_array(self._unpack_member(member))) for key in keys}
 
     def texts(self, key: str, *, most: int, longest: int) -> list[str]:
         """Read an array of at most `most` strings, each at most `longest` characters, as a flat list.
 
         Raises ValueError for any other array. The header is checked before anything is unpacked.
         """
-        return self._read(key, lambda member: self._texts(member, most, longest))
+        return self._read_member(key, lambda member: self._texts(member, most, longest))
 
     def _texts(self, member: zipfile.ZipInfo, most: int, longest: int) -> list[str]:
         _check_packing(member)
@@ -79,13 +79,13 @@ class Archive:
             raise ValueError("it is not a list of strings")
         if math.prod(shape) > most or dtype.itemsize > _POINT * longest:
             raise ValueError(f"it holds more than {most:,} strings, or one of over {longest} characters")
-        array = plain_array(self._unpack(member)).ravel()
+        array = plain_array(self._unpack_member(member)).ravel()
         points = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(dtype.byteorder))
         if (points > sys.maxunicode).any():  # a Python string cannot hold such a character
             raise ValueError("it holds a character that Unicode does not have")
         return array.tolist()
 
-    def _read(self, key: str, read: Callable[[zipfile.ZipInfo], Any]) -> Any:
+    def _read_member(self, key: str, read: Callable[[zipfile.ZipInfo], Any]) -> Any:
         try:
             return read(self._members[key])
         except _TooLarge:
@@ -93,7 +93,7 @@ class Archive:
         except (*DAMAGED, *NOT_AN_ARRAY) as error:
             raise ValueError(f"{key} is not a plain array ({first_line(error)})") from None
 
-    def _unpack(self, member: zipfile.ZipInfo) -> bytearray:
+    def _unpack_member(self, member: zipfile.ZipInfo) -> bytearray:
         """Unpack a member, counting the bytes that come out, and stop at the archive's limit."""
         _check_packing(member)
         if member.file_size > self._left:  # if the directory is honest, unpacking can be skipped

@@ -58,7 +58,7 @@ class LazyMaps(Maps):
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
         """Compute all maps at once, which a long text has no need of: `shape` says how large they are."""
-        return torch.cat([self._select(layer).attn for layer in range(self.shape[0])])
+        return torch.cat([self._select_maps(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
         """One head's map, or a mean."""
@@ -89,7 +89,7 @@ class LazyMaps(Maps):
             found[block.rows, block.keys] = block.attn[0].cpu()
         return found
 
-    def _select(self, layer: int, head: int | None = None) -> EagerMaps:
+    def _select_maps(self, layer: int, head: int | None = None) -> EagerMaps:
         one = self.trace.one_layer(self.kind, layer, head)
         return select(one, self.kind, self.options, labelled=(self.rows, self.cols))
 

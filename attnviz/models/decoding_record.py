@@ -96,9 +96,9 @@ class DecodingRows:
         first, last, records = self._first, self._last, self._records
         if last is None or first is None:
             raise ValueError("There are no steps: the target has no tokens.")
-        path = _path(self._rows, last)
+        path = _best_path(self._rows, last)
         made = stack_rows([row for row, _ in path], first.trace)
-        fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _choices(path))
+        fed, chosen = (last.best[:-1], last.best[1:]) if last.best else (path[-1][1][:-1], _chosen_tokens(path))
         return replace(
             made,
             fed=fed,
@@ -131,7 +131,7 @@ def newest_row(trace: Trace, item: int = 0) -> StepRow:
     if trace.logits is None:
         raise ValueError("This step was recorded without logits.")
     return StepRow(
-        attn, torch.stack([output[item, -1].float().cpu() for output in outputs]), _numbers(trace.logits, item)
+        attn, torch.stack([output[item, -1].float().cpu() for output in outputs]), _newest_logits(trace.logits, item)
     )
 
 
@@ -168,7 +168,7 @@ def _layers(trace: Trace, kind: Kind) -> range:
     return range(sum(site.kind == kind for site in trace.calls))
 
 
-def _numbers(logits: Tensor, item: int) -> Tensor:
+def _newest_logits(logits: Tensor, item: int) -> Tensor:
     return logits[item, -1].float().cpu()
 
 
@@ -180,11 +180,11 @@ def _pad_rows(rows: list[Tensor]) -> Tensor:
     return torch.stack([torch.nn.functional.pad(row, (0, longest - row.shape[-1])) for row in rows], dim=2)
 
 
-def _choices(path: list) -> tuple[Token, ...]:
+def _chosen_tokens(path: list) -> tuple[Token, ...]:
     return tuple(tgt[-1] for _, tgt in path)
 
 
-def _path(rows: list, last: Step) -> list:
+def _best_path(rows: list, last: Step) -> list:
     """Return, for each step, the beam item whose prefix leads to the best final sentence."""
     if not last.hypotheses:
         return [items[0] for items in rows]

@@ -204,7 +204,7 @@ def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Exp
     """
     said: dict[str, Any] = {"seed": seed}
     for part in parts:
-        name, value = _read(part)
+        name, value = _read_part(part)
         if name == "without":
             said["without"] = (*said.get("without", ()), value)
         elif name in said and name != "seed" and said[name] != value:
@@ -222,7 +222,7 @@ def experiment_named(name: str) -> Experiment:
     return experiment_of(found[1], [part[0] for part in _PART.finditer(found[2])])
 
 
-def _read(part: str) -> tuple[str, Any]:
+def _read_part(part: str) -> tuple[str, Any]:
     """Read one part of a name as a field of `Experiment` and its value."""
     found = _PART.fullmatch(part)
     if found is None:

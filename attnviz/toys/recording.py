@@ -97,7 +97,7 @@ def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence
     if words.task.is_decoder_only:
         text, tokens = words.continue_line(words.text(source), words.tokens((BOS, *source)), target)
         return Sentence(tgt=tokens, tgt_text=text)
-    src = words.tokens((*source, EOS)) + (_pad(words.text(source)),) * padding
+    src = words.tokens((*source, EOS)) + (_pad_token(words.text(source)),) * padding
     return Sentence(src, words.tokens((BOS, *target, EOS)), words.text(source), words.text(target))
 
 
@@ -145,5 +145,5 @@ def _pad_answers(wrote: Sequence[Sequence[tuple[int, ...]]]) -> np.ndarray:
     return np.array(rows, dtype=np.uint8)
 
 
-def _pad(text: str) -> Token:
+def _pad_token(text: str) -> Token:
     return Token("<pad>", PAD, len(text), len(text), is_special=True)

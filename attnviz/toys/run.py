@@ -116,7 +116,7 @@ class TrainingRun:
         while self._step < step:
             self.update()
         if step == self.experiment.size.steps:
-            _round(self.network)
+            _round_weights(self.network)
         found = evaluation(self.network, self.held_out, self.words.rules)
         teacher, own = float(np.mean(found.teacher)), float(np.mean(found.own))
         heads = {name: score.numpy() for name, score in self._wanted.scores(self.network).items()}
@@ -173,7 +173,7 @@ def one_thread() -> Iterator[None]:
 
 
 @torch.no_grad()
-def _round(network: nn.Module) -> None:
+def _round_weights(network: nn.Module) -> None:
     """Round the weights to half precision, so that the final scores belong to the weights in the recording."""
     for parameter in network.parameters():
         parameter.copy_(parameter.half())

@@ -145,7 +145,7 @@ def _toy_recording(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recor
         scores={str(name): float(score) for name, score in meta["scores"].items()},
         weights=arrays.get("weights"),
     )
-    _check(found)
+    _check_recording(found)
     return found
 
 
@@ -156,7 +156,7 @@ def _check_version(arrays: dict[str, np.ndarray]) -> None:
         raise ValueError(f"its format_version is {version}, this attnviz reads {FORMAT_VERSION}: record the run again")
 
 
-def _check(found: Recording) -> None:
+def _check_recording(found: Recording) -> None:
     """Raise ValueError if the arrays cannot come from a run of this experiment."""
     moments, size, words = len(found.steps), found.experiment.size, found.words
     require(moments >= 2 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")

@@ -45,7 +45,7 @@ NOTHING = "nothing left out"
 
 def switches_for(task: str) -> list[str]:
     """Return the switches that change a task, in their order."""
-    return [part for part in SWITCHES if _changes(task, part)]
+    return [part for part in SWITCHES if _changes_task(task, part)]
 
 
 def switch(part: str) -> Switch:
@@ -78,7 +78,7 @@ def toy_title(experiment: Experiment) -> str:
     return f"Toy: {experiment.toy_task.title}, {told[:1].lower()}{told[1:]}"
 
 
-def _changes(task: str, part: str) -> bool:
+def _changes_task(task: str, part: str) -> bool:
     try:
         return experiment_of(task, [part]) != experiment_of(task)
     except ValueError:

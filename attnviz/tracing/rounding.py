@@ -63,18 +63,18 @@ class Rounding(Probe):
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
         """Change queries, keys and values; change the scores instead if a call is known only by its scores."""
         names = ("query", "key", "value") if call.has_queries else ("bias", "value")
-        return replace(call, **{name: self._move(getattr(call, name)) for name in names})
+        return replace(call, **{name: self._perturb_values(getattr(call, name)) for name in names})
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
         """Change the heads' contexts."""
-        return self._move(context)
+        return self._perturb_values(context)
 
     def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
         """Change a layer's output."""
-        return self._move(output)
+        return self._perturb_values(output)
 
-    def _move(self, numbers: Tensor) -> Tensor:
-        return _move(numbers, self.epsilon, self.generator)
+    def _perturb_values(self, numbers: Tensor) -> Tensor:
+        return _perturb_values(numbers, self.epsilon, self.generator)
 
 
 class RoundOtherwise(TorchFunctionMode):
@@ -92,9 +92,9 @@ class RoundOtherwise(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         if func not in _ROUNDED or not isinstance(result, Tensor) or not result.is_floating_point():
             return result
-        return _move(result, self._epsilon, self._generator)
+        return _perturb_values(result, self._epsilon, self._generator)
 
 
-def _move(numbers: Tensor, epsilon: float, generator: torch.Generator) -> Tensor:
+def _perturb_values(numbers: Tensor, epsilon: float, generator: torch.Generator) -> Tensor:
     ups = torch.randint(2, numbers.shape, generator=generator, dtype=torch.int8).to(numbers.device)
     return numbers * (1 + epsilon * (2 * ups - 1).to(numbers.dtype))

@@ -121,12 +121,12 @@ class Trace(TraceLike):
         if not self.has_sinks(kind):
             return None
         return torch.stack(
-            [call_sink_weights(self._one(kind, layer, None, item))[0].cpu() for layer in self._layers(kind)]
+            [call_sink_weights(self._one_call(kind, layer, None, item))[0].cpu() for layer in self._layers(kind)]
         )
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
         """Return the masks of a layer's heads; a mask that all heads share is in memory once."""
-        return visible_cells(self._one(kind, layer, None, item))[0].cpu()
+        return visible_cells(self._one_call(kind, layer, None, item))[0].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """Return attn · V of each head, before the heads are merged."""
@@ -255,10 +255,10 @@ class Trace(TraceLike):
         if layer is None:
             maps = [self._maps(make, kind, index, head, item) for index in self._layers(kind)]
             return torch.stack(maps) if len(maps) > 1 else maps[0][None]  # stacking would copy a single layer
-        maps = make(self._one(kind, layer, head, item))[0].cpu()
+        maps = make(self._one_call(kind, layer, head, item))[0].cpu()
         return maps if head is None else maps[0]
 
-    def _one(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
+    def _one_call(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
         """Return the call of one batch item, and of one head if given; both axes stay, with size 1."""
         sentence = self.sentences[self._item(item)]
         call = select_item(self.call(kind, layer), item, None if head is None else self._head(kind, head))

@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(options.threads)
     try:
         if options.card or options.ship:
-            _card(options)
+            _write_card(options)
         else:
             recipe = _recipe(options)
             run_in_processes(recipe.workers, partial(run, _task(options), recipe))
@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _card(options: argparse.Namespace) -> None:
+def _write_card(options: argparse.Namespace) -> None:
     """Translate and score with the trained weights, and write the card or the shipped model."""
     recipe, place = read_state(options.state / "state.pt")
     device = choose_device(options.device)

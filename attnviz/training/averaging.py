@@ -39,10 +39,10 @@ def average(models: Sequence[Transformer], weights: Sequence[float]) -> Transfor
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Average the models and write the result into a folder; return the exit status."""
-    return run(_parser(), _write, arguments)
+    return run(_parser(), _write_average, arguments)
 
 
-def _write(options: argparse.Namespace) -> str:
+def _write_average(options: argparse.Namespace) -> str:
     folders, weights = [Path(folder) for folder, _ in options.part], [float(weight) for _, weight in options.part]
     tokenizers = {(folder / "tokenizer.json").read_bytes() for folder in folders}
     if len(tokenizers) > 1:

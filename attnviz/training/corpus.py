@@ -109,20 +109,20 @@ def epoch_batches(
     rng.shuffle(pairs)
     batches = []
     for start in range(0, len(pairs), POOL):
-        batches += _cut(sorted(pairs[start : start + POOL], key=lambda p: (len(p[1]), len(p[0]))), batch_tokens)
+        batches += _cut_batches(sorted(pairs[start : start + POOL], key=lambda p: (len(p[1]), len(p[0]))), batch_tokens)
     rng.shuffle(batches)
     for index, batch in enumerate(batches[begin:], start=begin):
         src, tgt = [s for s, _ in batch], [t for _, t in batch]
         if change is not None:
             own = random.Random(f"{seed}/{epoch}/{index}")
             src, tgt = [change(s, own) for s in src], [change(t, own) for t in tgt]
-        yield PairBatch(_pad(src), _pad(tgt))
+        yield PairBatch(_pad_ids(src), _pad_ids(tgt))
 
 
 POOL = 20_000  # number of pairs that are sorted by length at a time
 
 
-def _cut(pairs: list, batch_tokens: int) -> list[list]:
+def _cut_batches(pairs: list, batch_tokens: int) -> list[list]:
     batches, start, longest = [], 0, (0, 0)
     for end, (src, tgt) in enumerate(pairs):
         grown = (max(longest[0], len(src)), max(longest[1], len(tgt)))
@@ -133,7 +133,7 @@ def _cut(pairs: list, batch_tokens: int) -> list[list]:
     return [*batches, pairs[start:]]
 
 
-def _pad(rows: list[np.ndarray]) -> Tensor:
+def _pad_ids(rows: list[np.ndarray]) -> Tensor:
     out = torch.zeros(len(rows), max(map(len, rows)), dtype=torch.long)
     for index, row in enumerate(rows):
         out[index, : len(row)] = torch.from_numpy(row)

@@ -62,17 +62,17 @@ class PieceDropout:
 
     def _spellings(self, word: tuple[int, ...]) -> list[tuple[int, ...]]:
         if word not in self._cuts:
-            self._cuts[word] = self._draw(word)
+            self._cuts[word] = self._draw_spellings(word)
         return self._cuts[word]
 
-    def _draw(self, word: tuple[int, ...]) -> list[tuple[int, ...]]:
+    def _draw_spellings(self, word: tuple[int, ...]) -> list[tuple[int, ...]]:
         text = "".join(self._pieces[id_] for id_ in word)
         if any(id_ in self._special for id_ in word) or any(character not in self._ids for character in text):
             return [word]
         rng = random.Random(f"{self.seed}/{text}")
-        return [tuple(self._ids[piece] for piece in self._cut(text, rng)) for _ in range(CUTS)]
+        return [tuple(self._ids[piece] for piece in self._split_word(text, rng)) for _ in range(CUTS)]
 
-    def _cut(self, text: str, rng: random.Random) -> Sequence[str]:
+    def _split_word(self, text: str, rng: random.Random) -> Sequence[str]:
         pieces = list(text)
         while len(pieces) > 1:
             pairs = ((self._rank.get(pair), at) for at, pair in enumerate(pairwise(pieces)))
@@ -131,7 +131,7 @@ def run(task: Task, recipe: Recipe, share: Share) -> None:
         def keep() -> None:
             if share.leads:
                 trainer.save(task.state / STATE)
-                bar.write(_score(task, trainer, codec, dev, watch))
+                bar.write(_score_checkpoint(task, trainer, codec, dev, watch))
             share.wait()
 
         change = PieceDropout(codec, recipe.piece_dropout, seed=recipe.seed) if recipe.piece_dropout else None
@@ -201,7 +201,9 @@ def _watch(
     return watch
 
 
-def _score(task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, watch: TrainingWatch | None) -> str:
+def _score_checkpoint(
+    task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, watch: TrainingWatch | None
+) -> str:
     """Write the checkpoint, translate with it, record it, and log a line of scores."""
     translator, out = _translator(trainer, codec), task.state / "checkpoint"
     checkpoint.save(translator.model, out)

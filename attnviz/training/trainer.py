@@ -34,7 +34,7 @@ class Trainer:
         self.recipe, self.device, self.share = recipe, device, share or Share()
         self.dtype = product_dtype(device)
         self.model = Transformer(config).initialise(recipe.seed).to(device)
-        self.average = self._copy()
+        self.average = self._copy_parameters()
         self.optimizer = _optimizer(self.model, recipe)
         self.generator = torch.Generator(device)
         self.step, self.epoch, self.batch, self.tokens_seen = 0, 0, 0, 0
@@ -44,9 +44,9 @@ class Trainer:
         step.
         """
         warm_start(self.model, codec, teacher, its_codec)
-        self.average = self._copy()
+        self.average = self._copy_parameters()
 
-    def _copy(self) -> dict[str, Tensor]:
+    def _copy_parameters(self) -> dict[str, Tensor]:
         return {name: tensor.detach().clone() for name, tensor in self.model.named_parameters()}
 
     def batches(self, corpora: list[Corpus], change: Change | None = None) -> Iterator[PairBatch]:
@@ -96,7 +96,7 @@ class Trainer:
         nn.utils.clip_grad_norm_(self.model.parameters(), self.recipe.clip)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self._follow()
+        self._update_average()
         self.tokens_seen += n_tokens
         return mean, n_tokens
 
@@ -118,7 +118,7 @@ class Trainer:
         return total / n_target, n_target
 
     @torch.no_grad()
-    def _follow(self) -> None:
+    def _update_average(self) -> None:
         """Move the running average towards the weights, a little faster at the beginning of a run."""
         keep = min(self.recipe.average, (1 + self.step) / (10 + self.step))
         parameters: list[Tensor] = [parameter for _, parameter in self.model.named_parameters()]
@@ -273,7 +273,7 @@ def warm_start(
     Net2Net). Raises ValueError if the layers differ in any other way.
     """
     own = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items() if name != EMBEDDING}
-    learned = _widen(teacher, model)
+    learned = _widen_feed_forward(teacher, model)
     vectors = learned.pop(EMBEDDING)
     shapes = {name: tuple(tensor.shape) for name, tensor in learned.items()}
     if misfit := sorted(name for name in own.keys() | shapes.keys() if own.get(name) != shapes.get(name)):
@@ -286,7 +286,7 @@ def warm_start(
     model.load_state_dict(learned | {EMBEDDING: torch.stack(rows)})
 
 
-def _widen(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
+def _widen_feed_forward(teacher: Transformer, model: Transformer) -> dict[str, Tensor]:
     """Return the teacher's weights, padded to the feed-forward size of `model` if `model` has more units."""
     learned = teacher.state_dict()
     if teacher.config.d_model != model.config.d_model or teacher.config.d_ff >= model.config.d_ff:

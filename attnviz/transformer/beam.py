@@ -49,16 +49,16 @@ def beam_steps(
     size, length_penalty = beam.size, beam.length_penalty
     for _ in range(max_tokens):
         log_probs = vocabulary.forbid(stepper.step(ids)).float().log_softmax(dim=-1)
-        live, parents, done = _extend(live, log_probs, vocabulary.eos_id, size)
+        live, parents, done = _extend_hypotheses(live, log_probs, vocabulary.eos_id, size)
         ended = sorted((*ended, *done), key=lambda h: -h.score(length_penalty))[:size]
-        yield _rank(live, ended, length_penalty)
+        yield _rank_hypotheses(live, ended, length_penalty)
         if not live or (len(ended) == size and ended[-1].score(length_penalty) >= live[0].score(length_penalty)):
             return
         stepper.select_rows(torch.tensor(parents, device=first.device))
         ids = torch.tensor([hypothesis.ids[-1] for hypothesis in live], device=first.device)
 
 
-def _extend(
+def _extend_hypotheses(
     live: Sequence[Hypothesis], log_probs: Logits, eos_id: int, size: int
 ) -> tuple[list[Hypothesis], list[int], list[Hypothesis]]:
     totals = log_probs + torch.tensor([h.log_probability for h in live], device=log_probs.device).unsqueeze(1)
@@ -77,5 +77,5 @@ def _extend(
     return going, parents, done
 
 
-def _rank(live: list[Hypothesis], ended: list[Hypothesis], length_penalty: float) -> tuple[Hypothesis, ...]:
+def _rank_hypotheses(live: list[Hypothesis], ended: list[Hypothesis], length_penalty: float) -> tuple[Hypothesis, ...]:
     return tuple(sorted((*ended, *live), key=lambda h: (not h.finished, -h.score(length_penalty))))

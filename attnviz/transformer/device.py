@@ -47,7 +47,7 @@ def choose_device(name: str | None = None) -> torch.device:
         raise ValueError(
             f"{said_by}={name!r} is not a device that attnviz runs on. Please choose cpu, cuda, cuda:1 or mps."
         )
-    if not _exists(device):
+    if not _device_exists(device):
         raise ValueError(f"{said_by}={name!r}, but this machine offers {', '.join(available_devices())}.")
     return device
 
@@ -215,7 +215,7 @@ def free_spare_blocks() -> None:
         torch.mps.empty_cache()
 
 
-def _exists(device: torch.device) -> bool:
+def _device_exists(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_available() and (device.index or 0) < torch.cuda.device_count()
     return device.index in {None, 0} and (device.type == "cpu" or _has_mps())

@@ -64,7 +64,7 @@ class RowLayer:
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         self.n_heads, self.d_k, self.scale = own.n_heads, own.d_k, own.scale
         self.sites = Site("decoder_self", layer.layer), Site("cross", layer.layer)
-        self.own_in, self.own_out = _join(product, own.W_q, own.W_k, own.W_v), product.from_module(own.W_o)
+        self.own_in, self.own_out = _join_maps(product, own.W_q, own.W_k, own.W_v), product.from_module(own.W_o)
         self.cross_in, self.cross_out = product.from_module(cross.W_q), product.from_module(cross.W_o)
         self.project_memory = cross.project_memory
         self.wider, self.narrower = product.from_module(feed_forward.W_1), product.from_module(feed_forward.W_2)
@@ -97,7 +97,7 @@ class RowLayer:
         return self.narrower(self.wider(x).relu())
 
 
-def _join(product: Product, *modules: nn.Linear) -> MatVec | ByteMatVec:
+def _join_maps(product: Product, *modules: nn.Linear) -> MatVec | ByteMatVec:
     """Join several linear maps of the same input into one, with its weight stored by column as in a loaded
     checkpoint.
     """

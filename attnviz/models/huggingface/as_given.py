@@ -171,11 +171,11 @@ class GivenModel:
 
     def hooked(self) -> str | None:
         """Return the name of the first module with a hook of the user's, or None."""
-        return next((_called(name) for name, module in self.whole.named_modules() if _user_hooks(module)), None)
+        return next((_module_name(name) for name, module in self.whole.named_modules() if _user_hooks(module)), None)
 
     def replaced(self) -> str | None:
         """Return the name of the first module whose `forward` was replaced by a foreign function, or None."""
-        return next((_called(name) for name, _ in self._replaced()), None)
+        return next((_module_name(name) for name, _ in self._replaced()), None)
 
     def _replaced(self) -> list[tuple[str, Any]]:
         return [(name, module) for name, module in self.whole.named_modules() if not _is_own(module)]
@@ -219,16 +219,16 @@ class GivenCheck:
         if is_decoder:
             sample = sample.cut(max(1, min(_ENOUGH, sample.ids.shape[1] - 1)))
         if (where := self.given.training_forward) is not None:
-            self._note(
+            self._note_unchecked(
                 f"`forward` of {where} was replaced by a function that runs the original model, which is in training "
                 "mode (call its eval() before loading)"
             )
             return None
         own = None
         try:
-            own = self._compare(sample, target, shown[:1, : (sample if target is None else target).ids.shape[1]])
+            own = self._compare_passes(sample, target, shown[:1, : (sample if target is None else target).ids.shape[1]])
         except _CannotRun as error:
-            self._note(f"one more pass fails ({error})")
+            self._note_unchecked(f"one more pass fails ({error})")
         remove_hooks(self.given.whole)  # the hooks change nothing, so they need not run again
         return None if own is None else own.cache
 
@@ -245,21 +245,21 @@ class GivenCheck:
             if shown is None or length <= _LONG:
                 agrees = self._compare_repeated(sample, target, most)
             else:
-                agrees = self._agrees(sample, target, shown)
+                agrees = self._passes_agree(sample, target, shown)
             if agrees:
                 return
             try:
-                self._compare(sample, target)
+                self._compare_passes(sample, target)
             except _CannotRun as error:
-                self._note(f"one more pass fails ({error})")
+                self._note_unchecked(f"one more pass fails ({error})")
 
-    def _agrees(self, sample: Batch, target: Batch | None, shown: ShownRows) -> bool:
+    def _passes_agree(self, sample: Batch, target: Batch | None, shown: ShownRows) -> bool:
         """Check whether one pass of the model as it was given agrees with attnviz's output, up to one rounding per
         layer.
         """
         try:
             own = self.given.run(sample, target, last_only=True)
-        except Exception:  # any type; `_compare` raises it with the reason
+        except Exception:  # any type; `_compare_passes` raises it with the reason
             return False
         rows = own.hidden if shown.are_hidden else own.output
         if rows is None or rows.shape[0] != 1:
@@ -274,12 +274,14 @@ class GivenCheck:
         length = _length(sample, target)
         reached = min(max(most, length), 1 << (length - 1).bit_length())
         try:
-            self._compare(_repeat(sample, reached), None if target is None else _repeat(target, reached))
+            self._compare_passes(
+                _repeat_tokens(sample, reached), None if target is None else _repeat_tokens(target, reached)
+            )
         except (ModelError, _CannotRun):  # this failure says nothing about the text itself
             return False
         return True
 
-    def _compare(self, sample: Batch, target: Batch | None, shown: Tensor | None = None) -> GivenOutput:
+    def _compare_passes(self, sample: Batch, target: Batch | None, shown: Tensor | None = None) -> GivenOutput:
         """Compare both passes and return the output of the model as it was given.
 
         Raises ModelError for a difference, and _CannotRun if one of the passes fails.
@@ -293,7 +295,7 @@ class GivenCheck:
         except Exception as error:  # any type: no memory for another pass, or an error in the model
             raise _CannotRun(reason(error)) from error
         if said is not None:
-            self._explain(output, said, sample, target)
+            self._explain_difference(output, said, sample, target)
         self.longest = max(self.longest, length)
         return own
 
@@ -301,15 +303,15 @@ class GivenCheck:
         """Move the model as it was given to a device and dtype, together with the shown model."""
         patches.cast(self.given.whole, device, dtype)
 
-    def _note(self, why: str) -> None:
+    def _note_unchecked(self, why: str) -> None:
         beyond = f" for texts of more than {self.longest} tokens" if self.longest else ""
-        self._add(f"Not checked against the model as it was given{beyond}, because {why}.")
+        self._add_note(f"Not checked against the model as it was given{beyond}, because {why}.")
 
-    def _add(self, note: str) -> None:
+    def _add_note(self, note: str) -> None:
         if note not in self.notes:
             self.notes = (*self.notes, note)
 
-    def _explain(self, comparison: "ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
+    def _explain_difference(self, comparison: "ShownOutput", said: str, sample: Batch, target: Batch | None) -> None:
         """Raise ModelError with the cause of a difference.
 
         Parts of the given model (hooks, a replaced `forward`, …) are removed one after another until the rest computes
@@ -326,7 +328,7 @@ class GivenCheck:
             except Exception:  # the model cannot run without this part, so the part is not shown to be the cause
                 continue
         if target is not None and self._steps_agree(comparison, sample, target):
-            self._add(_IN_STEPS.format(name=type(given.part).__name__))
+            self._add_note(_IN_STEPS.format(name=type(given.part).__name__))
             return
         raise ModelError(f"attnviz does not reproduce this model as it was given: {said}.")
 
@@ -364,7 +366,10 @@ def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], Non
         )
     if given.part_name:
         inner, wrapper = type(given.part).__name__, type(given.whole).__name__
-        yield f"{wrapper} computes something else than the {inner} in it, whose attention attnviz shows", _unwrap
+        yield (
+            f"{wrapper} computes something else than the {inner} in it, whose attention attnviz shows",
+            _remove_wrapper,
+        )
     if (own := given.part.config._attn_implementation) != "eager":
         yield (
             f"With its attention implementation {own!r} this model computes something else than with "
@@ -374,7 +379,7 @@ def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], Non
         )
 
 
-def _unwrap(given: GivenModel) -> None:
+def _remove_wrapper(given: GivenModel) -> None:
     given.whole, given.part_name = given.part, ""
 
 
@@ -451,7 +456,7 @@ def _length(sample: Batch, target: Batch | None) -> int:
     return max(sample.ids.shape[1], 0 if target is None else target.ids.shape[1])
 
 
-def _repeat(batch: Batch, length: int) -> Batch:
+def _repeat_tokens(batch: Batch, length: int) -> Batch:
     """Return the first row of a batch, with its tokens repeated up to a length."""
     times = -(-length // batch.ids.shape[1])
     repeated = (None if part is None else part[:1].repeat(1, times)[:, :length]
@@ -459,7 +464,7 @@ def _repeat(batch: Batch, length: int) -> Batch:
     return Batch(*repeated)  # type: ignore[arg-type]
 
 
-def _called(name: str) -> str:
+def _module_name(name: str) -> str:
     return name or "the model"
 
 

@@ -292,7 +292,7 @@ def steps(
     ids = torch.tensor([fed.ids], device=stepper.network.device)
     newest, begin = ids[:, 0], ids.shape[1] - 1 if plan.reads_at_once else 0
     for index in range(begin, total):
-        prefix = _cut(fed, index + 1)
+        prefix = _first_tokens(fed, index + 1)
         recorder, started = Recorder(), time.perf_counter()
         first_row = 0 if stepper.cache is None or index == begin else index
         taught = ids[:, : index + 1] if index == begin else ids[:, index : index + 1]
@@ -338,7 +338,7 @@ def _step(
     return Step(len(longer.tokens) - 2, longer.tokens[:-1], longer.tokens[-1], logits[0], trace, seconds=seconds)
 
 
-def _cut(encoded: EncodedText, count: int) -> EncodedText:
+def _first_tokens(encoded: EncodedText, count: int) -> EncodedText:
     """Return the first `count` tokens of a text."""
     tokens = encoded.tokens[:count]
     return EncodedText(tokens, encoded.text[: max(token.end for token in tokens)])

@@ -76,14 +76,14 @@ def from_memory(
         def wrap(given: GivenModel, is_known: bool) -> HuggingFaceModel | ReplayedModel:
             return verified_model(given.make_shown(), text, architecture, given=given, is_known=is_known)
 
-        made = _verify(given, wrap)
+        made = _verify_and_wrap(given, wrap)
     except Exception as error:
         if isinstance(error, ModelError) or is_out_of_memory(error):
             raise
         raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
     made.name, made.text_id = _name(part), text_id(tokenizer)
     made.as_given.notes = (*made.as_given.notes, *_adapter_notes(model))
-    if not _shares(part, given.part):  # no other code can change this copy's weights
+    if not _share_tensors(part, given.part):  # no other code can change this copy's weights
         made.known_id = weights_id(part, made.text_id)
     text.warn_of_surplus()
     return made
@@ -106,7 +106,7 @@ def unwrap(model: Any) -> Any:
             return model
 
 
-def _shares(model: nn.Module, shown: nn.Module) -> bool:
+def _share_tensors(model: nn.Module, shown: nn.Module) -> bool:
     return next(model.parameters()).data_ptr() == next(shown.parameters()).data_ptr()
 
 
@@ -234,14 +234,14 @@ def _image_model(
     whole = model if isinstance(model, type(part)) or _is_peft(model) else part
     try:
         given = _share_or_copy(GivenModel(whole, shown), device, dtype)
-        made = _verify(given, lambda given, is_known: verified_image_model(
+        made = _verify_and_wrap(given, lambda given, is_known: verified_image_model(
             given.make_shown(), reader, given=given, is_known=is_known))  # fmt: skip
     except ModelError:
         raise
     except Exception as error:
         raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
     made.name, made.text_id = _name(part), reader.identity
-    if not _shares(shown, given.part):
+    if not _share_tensors(shown, given.part):
         made.known_id = weights_id(shown, made.text_id)
     return made
 
@@ -249,7 +249,7 @@ def _image_model(
 Made = TypeVar("Made", bound=HuggingFaceModel | ReplayedModel | ImageModel)
 
 
-def _verify(given: GivenModel, wrap: Callable[[GivenModel, bool], Made]) -> Made:
+def _verify_and_wrap(given: GivenModel, wrap: Callable[[GivenModel, bool], Made]) -> Made:
     """Wrap a model after attnviz's attention was compared with the model's own.
 
     A model in half precision is compared as a float32 copy, if its weights can be converted.

@@ -52,7 +52,7 @@ class InputBuilder:
     def prompts(self, encoded: Sequence[EncodedText], count: int) -> list[Sentence]:
         """Return a decoder's prompts; after a single prompt, generate up to `count` tokens."""
         if count:
-            encoded = [self._continue(encoded[0], self.max_new_tokens(encoded[0], count))]
+            encoded = [self._continue_prompt(encoded[0], self.max_new_tokens(encoded[0], count))]
         return [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in encoded]
 
     def translations(
@@ -63,7 +63,7 @@ class InputBuilder:
             given = [self.given_target(target, src, max_tokens) for target, src in zip(targets, encoded, strict=True)]
             notes = tuple(note for each in given for note in prefix_notes("Target", each.notes))
         else:
-            given = [self._translate(each) for each in encoded]
+            given = [self._translate_source(each) for each in encoded]
             unsaid = self.text.languages.ids and any(each.language is None for each in encoded)
             notes = (self.text.languages.note(self.target_language(None)),) if unsaid else ()
         cut = [each.ids[-1] not in self.rules.ends and not targets for each in given]
@@ -179,12 +179,12 @@ class InputBuilder:
         """
         return max(1, min(wanted, self.text.max_tokens - len(prompt.tokens) + 1))
 
-    def _continue(self, prompt: EncodedText, count: int) -> EncodedText:
+    def _continue_prompt(self, prompt: EncodedText, count: int) -> EncodedText:
         return self.text.append_ids(
             prompt, write_ids(self.prompt_stepper(prompt), prompt.ids, self.rules, count), segment=1
         )
 
-    def _translate(self, src: EncodedText) -> EncodedText:
+    def _translate_source(self, src: EncodedText) -> EncodedText:
         begun, stepper = self.target_start(src), self.source_stepper([Sentence(src.tokens, src_text=src.text)])
         return self.text.append_ids(begun, write_ids(stepper, begun.ids, self.rules, self.limit(src, None)))
 

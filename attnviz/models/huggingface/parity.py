@@ -275,13 +275,13 @@ class _Comparison:
                 ours, own, most = (
                     part.transpose(1, 2)[rows] for part in (attn, weights.float().cpu(), allowed.unsqueeze(-1))
                 )
-                if said := _refusal(ours, own, most, f"{kind} weights of layer {layer}"):
+                if said := _describe_difference(ours, own, most, f"{kind} weights of layer {layer}"):
                     return said
         moved = FACTOR * (spread.output + epsilon * largest_magnitude(self.output.float()).cpu())
         ours, own, most = (
             part.float().cpu()[self.rows] for part in (self.found.output, self.output, moved.unsqueeze(-1))
         )
-        return _refusal(ours, own, most, "its outputs")
+        return _describe_difference(ours, own, most, "its outputs")
 
 
 def _visible_scores(call: AttentionCall) -> Tensor:
@@ -289,7 +289,7 @@ def _visible_scores(call: AttentionCall) -> Tensor:
     return call_scores(call).masked_fill(~visible_cells(call), 0.0)
 
 
-def _refusal(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str | None:
+def _describe_difference(found: Tensor, expected: Tensor, allowed: Tensor, what: str) -> str | None:
     """Describe a difference that is larger than allowed. Raises ModelError if the model itself computes NaN or
     infinity.
     """

@@ -44,7 +44,7 @@ def verified_model(
         patches.set_attention(model, "eager")
         expected = parity.run_eager(model, sample, target)
         rules = GenerationRules.from_model(model, has_both=architecture.has_both)
-        made, run, shown = _made(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
+        made, run, shown = _wrap_model(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
         made.as_given = GivenCheck(given, run, made.n_layers)
         begun = None
         if not is_known:
@@ -60,7 +60,7 @@ def verified_model(
     return made
 
 
-def _made(
+def _wrap_model(
     model: Any, text: CheckpointTokenizer, architecture: Architecture,
     eager: tuple[parity.Eager, Batch, Batch | None], rules: GenerationRules, *, is_known: bool,
 ) -> tuple[HuggingFaceModel | ReplayedModel, ShownPass, Tensor]:  # fmt: skip

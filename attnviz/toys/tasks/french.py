@@ -90,14 +90,14 @@ class French(ToyTask):
         return (*subject.english, random.choice(VERBS)[subject.is_plural], *object_.english)
 
     def answer(self, src: Words) -> Words | None:
-        parsed = self._parse(src)
+        parsed = self._parse_sentence(src)
         if parsed is None:
             return None
         subject, verb, object_ = parsed
         return (*subject.french, verb[2 + subject.is_plural], *object_.french)
 
     def aligned_places(self, example: Example) -> frozenset[tuple[int, int]]:
-        parsed = self._parse(example.src)
+        parsed = self._parse_sentence(example.src)
         if parsed is None:
             return frozenset()
         subject, _, object_ = parsed
@@ -107,7 +107,7 @@ class French(ToyTask):
 
     def is_clear(self, example: Example) -> bool:
         """Check that the adjective changes its position in one phrase and keeps it in the other."""
-        parsed = self._parse(example.src)
+        parsed = self._parse_sentence(example.src)
         return parsed is not None and {parsed[0].order, parsed[2].order} == {(0, 1, 2), (0, 2, 1)}
 
     def is_grammatical(self, tgt: Words) -> bool:
@@ -118,7 +118,7 @@ class French(ToyTask):
                 return self._french.get(tgt[:place]) == bool(numbers[0]) and tgt[place + 1 :] in self._french
         return False
 
-    def _parse(self, src: Words) -> tuple[Phrase, Words, Phrase] | None:
+    def _parse_sentence(self, src: Words) -> tuple[Phrase, Words, Phrase] | None:
         verb = next((place for place, word in enumerate(src) if word in self._verbs), None)
         if verb is None:
             return None

@@ -167,7 +167,7 @@ def recording_of(arrays: dict[str, np.ndarray], said: Any) -> TranslatorRecordin
         tuple({kind: undo_changes(arrays[f"changes.{at}.{kind}"]) for kind in KINDS} for at in range(len(lines))),
         tuple(map(tuple, said["wrote"])),
     )
-    _check(found)
+    _check_recording(found)
     return found
 
 
@@ -185,7 +185,7 @@ def _is_typed(said: dict[str, Any], kind: type) -> bool:
     return all(type(said[field.name]) is field.type for field in fields(kind) if field.type in (str, int, bool))
 
 
-def _check(found: TranslatorRecording) -> None:
+def _check_recording(found: TranslatorRecording) -> None:
     """Raise ValueError if the arrays cannot come from a translator's training."""
     moments = len(found.steps)
     require(moments >= 1 and list(found.steps) == sorted(set(found.steps)), "its moments are not in order")

@@ -42,12 +42,12 @@ class Edit:
     def write_into(self, tensor: Tensor, row: Row, start: int) -> None:
         """Write the edit's values into `tensor` `(batch, heads, length, size)`, whose first position is `start`."""
         for heads, rows, chosen in self.cells(tensor, start):
-            _write(tensor[row][..., heads, rows, :], self._values(*chosen))
+            _write_values(tensor[row][..., heads, rows, :], self._values(*chosen))
 
     def write_into_hidden(self, tensor: Tensor, row: Row, start: int) -> None:
         """Write the edit's values into hidden states `(batch, length, d_model)`, whose first position is `start`."""
         for rows, chosen in self._rows(tensor.shape[1], start):
-            _write(tensor[row, rows], None if self.put is None else self.put[chosen])
+            _write_values(tensor[row, rows], None if self.put is None else self.put[chosen])
 
     def weights(self, own: Tensor, seen: Tensor, chosen: tuple[slice, slice], first: int) -> Tensor:
         """Compute the weights that replace a part of a call's weights `own` `(…, heads, rows, k_len)`.
@@ -102,7 +102,7 @@ class Edit:
         return torch.where(both, swapped, own)
 
 
-def _write(place: Tensor, values: Tensor | None) -> None:
+def _write_values(place: Tensor, values: Tensor | None) -> None:
     """Write values into part of a tensor; None writes zeros."""
     if values is None:
         place.zero_()

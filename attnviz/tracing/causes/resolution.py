@@ -52,7 +52,7 @@ class CheckedInterventions:
                 raise ValueError(
                     f"An intervention comes from attnviz.ablate, patch, edit or exchange; this is {each!r:.60}."
                 )
-            _require(each, shapes, model_id)
+            _require_fit(each, shapes, model_id)
         return cls(tuple(interventions), dict(shapes))
 
     def resolve(self, sentences: Sequence[Sentence]) -> ResolvedInterventions:
@@ -71,7 +71,7 @@ class CheckedInterventions:
 NO_INTERVENTIONS = CheckedInterventions()
 
 
-def _require(each: Intervention, shapes: Shapes, model_id: str) -> None:
+def _require_fit(each: Intervention, shapes: Shapes, model_id: str) -> None:
     if each.model_id and each.model_id != model_id:
         raise ValueError(
             f"{each}: this was recorded with other weights ({each.model_id}) than this model has "

@@ -39,10 +39,10 @@ def read(said: Sequence[Mapping[str, Any]], tensors: Mapping[str, Tensor]) -> tu
         if name.startswith(f"{NAME}."):
             _, number, layer = name.split(".")
             values.setdefault(int(number), {})[int(layer)] = tensor
-    return tuple(_one(fields_, values.get(number, {})) for number, fields_ in enumerate(said))
+    return tuple(_read_one(fields_, values.get(number, {})) for number, fields_ in enumerate(said))
 
 
-def _one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
+def _read_one(said: Mapping[str, Any], values: dict[int, Tensor]) -> Intervention:
     for name, allowed in (("where", (*KINDS, "encoder", "decoder")), ("what", WHATS), ("how", get_args(How))):
         validate_choice(said[name], name, allowed)
     lists = {name: said[name] or () for name in ("heads", "positions", "columns")}

@@ -102,7 +102,7 @@ def from_tensors(  # noqa: PLR0913 - users describe their own weights by these a
     weights = {name: _maps(name or "self-attention", given[name], None if output else item) for name in given}
     if output:
         return _trace_of(_GivenWeights(weights, texts, masks, output.steps, output.notes, are_output=True))
-    notes = tuple(note for each in given.values() for note in _doubts(each, item))
+    notes = tuple(note for each in given.values() for note in _axis_notes(each, item))
     return _trace_of(_GivenWeights(weights, texts, masks, notes=notes))
 
 
@@ -113,7 +113,7 @@ def _check_kinds(given: Mapping[Any, Any], others: Iterable[Any]) -> None:
         raise ValueError("No weights were given. Please pass attn for at least one kind of attention.")
 
 
-def _doubts(given: Any, item: int | None) -> list[str]:
+def _axis_notes(given: Any, item: int | None) -> list[str]:
     """Return notes that say which axis was taken for the heads or the batch, if the shape is ambiguous."""
     is_list = isinstance(given, list | tuple) and bool(given) and isinstance(given[0], Tensor | np.ndarray)
     shape = tuple(getattr(given[0] if is_list else given, "shape", ()))

@@ -107,7 +107,7 @@ def weights_of(given: Any, item: int | None, kind: str | None, *, every_kind: bo
         names = _read_names(cache)
         if names is None:
             return None
-        chosen = _choose(names, kind, every_kind=every_kind)
+        chosen = _choose_kinds(names, kind, every_kind=every_kind)
         return OutputWeights(
             {of: _stack_layers(of or SELF, [cache[name] for name in names[of]], item) for of in chosen}
         )
@@ -168,7 +168,7 @@ def _read_fields(
     sequences = _n_rows(held) if beams is None else len(beams)
     kinds = {_kind_of_field(name, given, held, kind): name for name in held}
     out = OutputWeights({}, sequences=sequences)
-    for of in _choose(kinds, kind, every_kind=every_kind):
+    for of in _choose_kinds(kinds, kind, every_kind=every_kind):
         name, layers = kinds[of], held[kinds[of]]
         _check_class(type(given).__name__, name, layers)
         if isinstance(layers[0], Sequence):
@@ -176,7 +176,7 @@ def _read_fields(
             out = replace(out, steps=steps if of != "cross" else out.steps)
         else:
             if name in (SELF, "encoder_attentions") and _OF_BANDS.match(type(given).__name__):
-                layers, out = _unroll(given, layers), replace(out, notes=(_WINDOW_ALONE,))
+                layers, out = _unroll_bands(given, layers), replace(out, notes=(_WINDOW_ALONE,))
             shared = shared_item(item, len(layers[0]), sequences)
             weights = _stack_layers(of or name, layers, shared, has_batch=hasattr(given, "to_tuple"))
             _check_weights(of or name, weights)
@@ -199,7 +199,7 @@ def _kind_of_field(name: str, given: Any, held: Mapping[str, Any], kind: str | N
     return kind if kind in ("encoder_self", "decoder_self") else None
 
 
-def _choose(kinds: Mapping[Any, Any], kind: str | None, *, every_kind: bool) -> list[Any]:
+def _choose_kinds(kinds: Mapping[Any, Any], kind: str | None, *, every_kind: bool) -> list[Any]:
     """Return the kinds in an output that the caller asks for. Raises ValueError if the request is ambiguous or
     missing.
     """
@@ -232,7 +232,7 @@ def _has_equal_rows(layers: Sequence[Sequence[Any]]) -> bool:
     return len(layers) > 1 and len(rows) == 1 and rows != {1}
 
 
-def _unroll(given: Any, bands: Sequence[Tensor]) -> list[Tensor]:
+def _unroll_bands(given: Any, bands: Sequence[Tensor]) -> list[Tensor]:
     """Turn each layer's bands into weights over all keys. Raises ValueError if a token has global attention."""
     if any(_field(given, f"{side}global_attentions") for side in ("", "encoder_")) or bands[0].shape[-1] % 2 == 0:
         raise ValueError(_GLOBAL)

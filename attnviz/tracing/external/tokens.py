@@ -48,7 +48,7 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
     """
     if not isinstance(sides, Mapping) or not sides.keys() <= {"src", "tgt"}:
         raise ValueError('If there are weights of several kinds, tokens must be a dictionary: {"src": …, "tgt": …}.')
-    (src, src_text), (tgt, tgt_text) = (_read(side, sides.get(side, ())) for side in ("src", "tgt"))
+    (src, src_text), (tgt, tgt_text) = (_read_side(side, sides.get(side, ())) for side in ("src", "tgt"))
     rows = {kind: tuple(attn.shape[-2:]) for kind, attn in weights.items()}
     decoder = {shape[0] for kind, shape in rows.items() if kind != "encoder_self"}
     if len(decoder) > 1:
@@ -159,7 +159,7 @@ def try_list(texts: Any) -> list[Any] | None:
         return None
 
 
-def _read(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
+def _read_side(side: str, texts: Any) -> tuple[tuple[Token, ...], str]:
     """Join the tokens' texts to one text and set each token's position in it. Return tokens and text.
 
     Two `Token`s that do not touch in their original text are separated by a space.

@@ -63,12 +63,12 @@ def main() -> None:
 
     clock = _Clock()
     chat_template_utils.datetime = clock  # type: ignore[misc]
-    _write({})  # tells the parent that the process is ready
+    _write_answer({})  # tells the parent that the process is ready
     for line in sys.stdin:
         request = json.loads(line)
         seconds, messages = request.pop("seconds"), request.pop("messages")
         clock.set_to(request.pop("now"))
-        write = partial(_render, chat_template_utils.render_jinja_template, request)
+        write = partial(_render_template, chat_template_utils.render_jinja_template, request)
         try:
             with _at_most(seconds):
                 text = write(messages)
@@ -81,10 +81,10 @@ def main() -> None:
             answer = {"late": ""}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:300]}
-        _write(answer)
+        _write_answer(answer)
 
 
-def _render(render: Callable[..., Any], how: dict[str, Any], messages: Messages) -> str:
+def _render_template(render: Callable[..., Any], how: dict[str, Any], messages: Messages) -> str:
     return render([messages], **how)[0][0]
 
 
@@ -131,7 +131,7 @@ def _at_most(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):  # Windows
         yield
         return
-    signal.signal(signal.SIGPROF, _stop)
+    signal.signal(signal.SIGPROF, _raise_out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds, seconds)  # repeated, because an exception during a clean-up is lost
     try:
         yield
@@ -139,11 +139,11 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _stop(*_: object) -> None:
+def _raise_out_of_time(*_: object) -> None:
     raise _OutOfTime
 
 
-def _write(answer: dict[str, Any]) -> None:
+def _write_answer(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 

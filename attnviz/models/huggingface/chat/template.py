@@ -89,7 +89,7 @@ class ChatTemplate:
         name = hashlib.sha256(json.dumps([asked, now.date().isoformat()], sort_keys=True).encode()).digest()
         found = RENDERED.find(name)
         if found is None:
-            found = _render(self.source, asked | {"now": now.isoformat()})
+            found = _render_in_process(self.source, asked | {"now": now.isoformat()})
             RENDERED.keep(name, found)
         if isinstance(found, TextError):
             raise TextError(str(found))
@@ -122,26 +122,26 @@ class _Late:
     def note(self, source: str) -> None:
         """Record that a template took too long just now."""
         name = hashlib.sha256(source.encode()).digest()
-        self._times[name] = [*self._recent(name), time.monotonic()]
+        self._times[name] = [*self._recent_times(name), time.monotonic()]
         while len(self._times) > _MOST_LATE:
             self._times.popitem(last=False)
 
     def require_rest(self, source: str) -> None:
         """Raise TextError for a template that took too long three times in the last ten minutes."""
-        if len(self._recent(hashlib.sha256(source.encode()).digest())) >= _TIMES:
+        if len(self._recent_times(hashlib.sha256(source.encode()).digest())) >= _TIMES:
             raise TextError(
                 f"The model's chat template took too long {_TIMES} times, so attnviz does not run it again "
                 f"for {_REST / 60:g} minutes."
             )
 
-    def _recent(self, name: bytes) -> list[float]:
+    def _recent_times(self, name: bytes) -> list[float]:
         return [when for when in self._times.get(name, ()) if time.monotonic() - when < _REST]
 
 
 _LATE = _Late()
 
 
-def _render(source: str, asked: dict[str, Any]) -> str | TextError:
+def _render_in_process(source: str, asked: dict[str, Any]) -> str | TextError:
     """Render in the process; return its answer, or a refusal that the cache stores like an answer.
 
     Raises TextError for a refusal that must not be cached: a template that is not rendered for some minutes.
@@ -173,11 +173,11 @@ class _Process:
         with self._lock:
             _LATE.require_rest(source)  # inside the lock, because earlier requests may have been late
             try:
-                child = self._start()
+                child = self._start_process()
                 assert child.stdin is not None  # it is a pipe
                 child.stdin.write(json.dumps({"seconds": SECONDS} | request) + "\n")
                 child.stdin.flush()
-                answer = _answer(child, _PATIENCE * SECONDS)
+                answer = _read_answer(child, _PATIENCE * SECONDS)
             except (OSError, EOFError):
                 self.end()
                 answer = {"late": ""}
@@ -185,14 +185,14 @@ class _Process:
                 _LATE.note(source)
             return answer
 
-    def _start(self) -> "subprocess.Popen[str]":
+    def _start_process(self) -> "subprocess.Popen[str]":
         if self._child is not None and self._child.poll() is None:
             return self._child
         pipe = subprocess.PIPE
         self._child = subprocess.Popen(
             [sys.executable, str(_SCRIPT)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8"
         )
-        _answer(self._child, _SECONDS_TO_START)
+        _read_answer(self._child, _SECONDS_TO_START)
         return self._child
 
     def end(self) -> None:
@@ -203,7 +203,7 @@ class _Process:
             self._child = None
 
 
-def _answer(child: "subprocess.Popen[str]", seconds: float) -> dict[str, Any]:
+def _read_answer(child: "subprocess.Popen[str]", seconds: float) -> dict[str, Any]:
     """Read one line from the process, and kill the process if it is silent for too long. Raises EOFError if it has
     ended.
     """

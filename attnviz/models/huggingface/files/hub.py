@@ -37,12 +37,12 @@ def download(name: str, limit: int, progress: Progress) -> Path:
 
     progress(0.0, f"Looking up {name} on the hub")
     try:
-        info = _listing(name)
+        info = _request_listing(name)
         sizes = _files_to_fetch({file.rfilename: file.size or 0 for file in info.siblings or ()})
         _check_listing(name, sizes, [file.rfilename for file in info.siblings or ()])
         numbers = getattr(getattr(info, "safetensors", None), "total", None) or 0
         check_size(max(numbers, sum(sizes[file] for file in sizes if file.endswith(".safetensors")) // 4), 4, limit)
-        return _fetch(name, info.sha, sizes, progress)
+        return _download_files(name, info.sha, sizes, progress)
     except HFValidationError as error:
         raise ModelError(f"{name!r} is neither a folder nor a hub id such as gpt2 or bert-base-cased.") from error
     except GatedRepoError as error:
@@ -63,7 +63,7 @@ def download(name: str, limit: int, progress: Progress) -> Path:
         ) from error
 
 
-def _listing(name: str) -> Any:
+def _request_listing(name: str) -> Any:
     """Ask the hub for a repository's files, and give up after `PATIENCE` even if the answer arrives byte by byte."""
     from huggingface_hub import HfApi
 
@@ -85,7 +85,7 @@ def _listing(name: str) -> Any:
     return found[0]
 
 
-def _fetch(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
+def _download_files(name: str, revision: str | None, sizes: dict[str, int], progress: Progress) -> Path:
     """Download one file after another, to report progress between them; return their folder."""
     from huggingface_hub import hf_hub_download
 

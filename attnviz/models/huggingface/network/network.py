@@ -46,9 +46,9 @@ class Batch:
         cls, rows: Sequence[Sequence[int]], pad_id: int, segments: Sequence[Sequence[int]] | None = None
     ) -> "Batch":
         """Return rows of ids as one padded batch."""
-        ids = _pad(rows, pad_id)
-        mask = _pad([[1] * len(row) for row in rows], 0)
-        return cls(ids, mask, None if segments is None else _pad(segments, 0))
+        ids = _pad_rows(rows, pad_id)
+        mask = _pad_rows([[1] * len(row) for row in rows], 0)
+        return cls(ids, mask, None if segments is None else _pad_rows(segments, 0))
 
     def cut(self, length: int) -> "Batch":
         """Return the first `length` tokens of the first row."""
@@ -142,7 +142,7 @@ class Network:
         self._tells_source = False
         self._read_as: Any = BaseModelOutput  # class of the encoder's output, which the decoder expects
         with torch.inference_mode():
-            self.places = self._learn(sample, target)
+            self.places = self._learn_calls(sample, target)
         # The numbers of a kind's attending layers, if its stack also has layers without attention.
         watched = (site for sites in self._watched.values() for site in sites)
         length_first = [site.module for site in watched if site.is_length_first]
@@ -189,7 +189,7 @@ class Network:
     def encode(self, src: Batch, request: PassRequest) -> Tensor:
         """Run the encoder of an encoder-decoder; return `(batch, length, d_model)`."""
         run = ForwardPass(self.encoder_places, "encoder", request.probe, hidden=request.hidden)
-        with self._watch(run, "encoder", src):
+        with self._watch_stack(run, "encoder", src):
             return self.model.get_encoder()(input_ids=src.ids, attention_mask=src.mask).last_hidden_state
 
     def decode(
@@ -197,7 +197,7 @@ class Network:
     ) -> Any:
         """Run the decoder over `tgt`, or over the tokens that are not in the cache yet; return transformers' output."""
         run = ForwardPass(self.places, "decoder", request.probe, memory, request.hidden)
-        with self._watch(run, "decoder", tgt):
+        with self._watch_stack(run, "decoder", tgt):
             return self._network(request)(
                 **self._decoder_arguments(tgt, memory, src_mask),
                 use_cache=cache is not None,
@@ -207,7 +207,7 @@ class Network:
     def run_only_stack(self, batch: Batch, request: PassRequest, cache: DynamicCache | None = None) -> Any:
         """Run a model with one stack over `batch`; with a cache, `batch.mask` also covers the cached tokens."""
         stack: Stack = "encoder" if self.family == "encoder" else "decoder"
-        with self._watch(ForwardPass(self.places, stack, request.probe, hidden=request.hidden), stack, batch):
+        with self._watch_stack(ForwardPass(self.places, stack, request.probe, hidden=request.hidden), stack, batch):
             last = {"logits_to_keep": 1} if request.last_only and request.logits and self._can_keep_last else {}
             return self._network(request)(**self.arguments(batch, cache), **last)
 
@@ -261,7 +261,7 @@ class Network:
         return own
 
     @contextmanager
-    def _watch(self, run: Watcher, stack: Stack, batch: Batch) -> Iterator[None]:
+    def _watch_stack(self, run: Watcher, stack: Stack, batch: Batch) -> Iterator[None]:
         """Let `run` compute the attention while a stack runs over a batch."""
         with watch_pass(run):
             if not self.is_watched:
@@ -283,7 +283,7 @@ class Network:
             if not watch.found:
                 raise NoAttentionInterface("attnviz finds no softmax in it whose weights multiply values")
 
-    def _learn(self, sample: Batch, target: Batch | None) -> tuple[AttentionModule, ...]:
+    def _learn_calls(self, sample: Batch, target: Batch | None) -> tuple[AttentionModule, ...]:
         sample, target = sample.cut(_ORDER), None if target is None else target.cut(_ORDER - 1)
         order = CallOrder()
         if target is None:
@@ -394,5 +394,5 @@ def reads_prompt_both_ways(config: Any) -> bool:
     return config.model_type == "paligemma"
 
 
-def _pad(rows: Sequence[Sequence[int]], value: int) -> Tensor:
+def _pad_rows(rows: Sequence[Sequence[int]], value: int) -> Tensor:
     return nn.utils.rnn.pad_sequence([torch.tensor(list(row)) for row in rows], batch_first=True, padding_value=value)

@@ -146,8 +146,8 @@ def test_a_template_that_never_ends_is_asked_three_times_in_ten_minutes(monkeypa
     monkeypatch.setattr(rendering, "_PATIENCE", 1_000)  # on a busy machine a tenth of a second takes long by the clock
     asked, now, process = [], [0.0], rendering._PROCESS
     ChatTemplate("started", {}).render(read_turns(ASKED), add_generation_prompt=True)
-    child, answer = process._child, rendering._answer
-    monkeypatch.setattr(rendering, "_answer", lambda *given: asked.append(1) or answer(*given))
+    child, answer = process._child, rendering._read_answer
+    monkeypatch.setattr(rendering, "_read_answer", lambda *given: asked.append(1) or answer(*given))
     monkeypatch.setattr(rendering.time, "monotonic", lambda: now[0])
     template = ChatTemplate(f"{{# another #}}{ENDLESS}", {})
 
@@ -184,7 +184,7 @@ def test_a_rendering_without_an_end_ends_with_the_process_that_asked_for_it():
 
 def test_a_conversation_longer_than_the_model_reads_is_refused_before_it_is_rendered(chat, monkeypatch):
     loaded = chat("llama", TEMPLATES["Phi"])
-    monkeypatch.setattr(rendering, "_render", lambda *_: pytest.fail("rendered"))
+    monkeypatch.setattr(rendering, "_render_in_process", lambda *_: pytest.fail("rendered"))
     with pytest.raises(TextError, match=r"has 40,000 characters; at most 3,176 are read. Please shorten a turn\.$"):
         loaded.trace(messages=[{"role": "user", "content": "Hello " * 6_666 + "you?"}])
 
