@@ -105,8 +105,9 @@ def _choose(name: str) -> None:
 @st.dialog("Open a model", icon=":material/folder_open:")
 def _ask() -> None:
     st.markdown(
-        "Give the folder of a checkpoint, a GGUF file, or an id of the Hugging Face Hub: an encoder (BERT, RoBERTa, "
-        "ALBERT …), a decoder (GPT-2, Llama, Mistral, Qwen, Gemma …), or both (Marian, BART, T5)."
+        "Type the folder of a checkpoint, the path of a GGUF file, or an id of the Hugging Face Hub. "
+        "The model can be an encoder (BERT, RoBERTa, ALBERT …), a decoder (GPT-2, Llama, Mistral, "
+        "Qwen, Gemma …), or both (Marian, BART, T5)."
     )
     with st.form("open-model", border=False):
         typed = st.text_input("Folder or hub id", key="model-typed", max_chars=_MOST_TYPED, placeholder="gpt2")

@@ -92,13 +92,15 @@ def _token(question: Question, picture: LinkedPicture) -> Truth:
     row = picture.row(question.row)
     label = picture.maps.rows[row]
     if label.output is None:
-        raise ValueError("Nothing is written in this picture. Please link to the decoder of a model that writes.")
+        raise ValueError(
+            "This picture shows no text that the model writes. Please link to the decoder of a model that writes text."
+        )
     return _written_truth(question, label.output.strip())
 
 
 def _translation(question: Question, picture: LinkedPicture) -> Truth:
     if not picture.trace.tgt_text:
-        raise ValueError("Nothing is written in this picture. Please link to a model that writes.")
+        raise ValueError("This picture shows no text that the model writes. Please link to a model that writes text.")
     return _written_truth(question, picture.trace.tgt_text)
 
 

@@ -110,9 +110,15 @@ def _picture(run: Pictures, link: Link | None) -> LinkedPicture | None:
 
 def _doubts(question: Question, truth: Truth, signed: str | None) -> Iterator[str]:
     if truth.margin is not None and truth.margin < LEAST_MARGIN and question.kind != CHOICE:
-        yield f"the next best answer is nearly as right (by {truth.margin:.3f}); ask about a clearer one"
+        yield (
+            f"the second best answer is nearly as good (the difference is {truth.margin:.3f}); please ask "
+            "about a clearer case"
+        )
     if signed is not None and signed != fingerprint(question, truth):
-        yield "the model's answer has changed since the lesson was signed; read the step again, then sign it again"
+        yield (
+            "the model's answer has changed since the lesson was signed; please read this step again, and "
+            "then sign the lesson again"
+        )
 
 
 def fingerprint(question: Question, truth: Truth) -> str:

@@ -169,7 +169,7 @@ def _is_caught(picture: LinkedPicture, question: Question) -> float:
 
 def _inputs(picture: LinkedPicture) -> SiteInputs:
     if not isinstance(picture.model, Translator):
-        raise ValueError("This measure takes a site apart. Please link to a shipped translator.")
+        raise ValueError("This measure needs the matrices of a site. Please link to a shipped translator.")
     layer = picture.layer if isinstance(picture.layer, int) else 0
     return site_inputs(picture.model, picture.trace, picture.kind, layer)
 

@@ -169,6 +169,6 @@ def _position(what: str, said: str, names: list[tuple[str, ...]]) -> int:
             return found[0]
         if found:
             raise ValueError(
-                f"The {what} “{said[:40]}” stands there {len(found)} times. Please write its position instead."
+                f"The {what} “{said[:40]}” occurs {len(found)} times in this map. Please write its position instead."
             )
     raise ValueError(f"There is no {what} “{said[:40]}”: there are {', '.join(name[0] for name in names)[:300]}.")

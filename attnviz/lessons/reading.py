@@ -103,16 +103,16 @@ def link_of(target: str, line: int = 0) -> Link | None:
     try:
         parts = urlsplit(target)
     except ValueError:
-        raise LessonError(Fault("this link cannot be read; copy it from the app again")) from None
+        raise LessonError(Fault("this link cannot be read; please copy it from the app again")) from None
     page = PAGES.get(parts.path.rstrip("/").rpartition("/")[2])
     if page is None:
         if "src=" in parts.query or "weights=" in parts.query:
             names = ", ".join(PAGES)
-            raise LessonError(Fault(f"this link leads to none of the app's pages ({names}); copy it again"))
+            raise LessonError(Fault(f"this link leads to none of the app's pages ({names}); please copy it again"))
         return None
     texts: Mapping[str, str] = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not texts:
-        raise LessonError(Fault("this link shows no picture; use “Copy link” on the page"))
+        raise LessonError(Fault("this link shows no picture; please copy the link again with “Copy link” on the page"))
     return Link(page, {name: text for name, text in texts.items() if name not in _OF_LESSONS}, line)
 
 
@@ -176,7 +176,7 @@ def content_of(path: Path) -> str:
         line = error.object[: error.start].count(b"\n") + 1
         raise LessonError(Fault("this is not UTF-8 text; save the file as UTF-8", line=line)) from None
     except ValueError:
-        said = f"a lesson has at most {MOST_BYTES:,} bytes; this file has more. Please divide it"
+        said = f"a lesson may have at most {MOST_BYTES:,} bytes, but this file has more; please divide the lesson"
         raise LessonError(Fault(said, line=1)) from None
 
 
@@ -260,7 +260,7 @@ def _mapping(text: str, first: int, faults: FaultList) -> tuple[dict[str, Any], 
     for key, _ in node.value:
         line = first + key.start_mark.line
         if key.value in places:
-            faults.add(f"“{str(key.value)[:40]}” stands here twice; keep one", line=line)
+            faults.add(f"“{str(key.value)[:40]}” appears here twice; please delete one of the lines", line=line)
         places[key.value] = line
     return found, places
 
@@ -279,7 +279,7 @@ def _body(lines: Sequence[str], start: int, faults: FaultList) -> tuple[str, tup
     if not begins:
         faults.add("a lesson has steps, each begun by a heading “## …”; write one", line=len(lines))
     if len(begins) > _MOST_STEPS:
-        said = f"a lesson has at most {_MOST_STEPS} steps; begin another one here"
+        said = f"a lesson may have at most {_MOST_STEPS} steps; please begin a new lesson here"
         faults.add(said, line=begins[_MOST_STEPS][0])
     ends = [line for line, *_ in begins] + [len(lines) + 1]
     for line, *_ in parts.questions(start + 1, ends[0]):
@@ -299,7 +299,7 @@ def _step(parts: Parts, title: str, number: int, lines: tuple[int, int, int]) ->
     with faults.collect(line=line, place=f"step {number}"):
         inner = FaultList()
         if not title:
-            inner.add("a step's heading has a text, such as “## Which word?”")
+            inner.add("the heading of a step needs a text, such as “## Which word?”")
         for first, after, target in parts.lone_links(below, end):
             with inner.collect(line=first):
                 if link := link_of(target, first):
@@ -308,9 +308,14 @@ def _step(parts: Parts, title: str, number: int, lines: tuple[int, int, int]) ->
             with inner.collect(line=first, place="question"):
                 question = _question(parts.question_text(block), first)
         for first, *_ in links[1:]:
-            inner.add("a step has one picture, and this is another link; make another step of it", line=first)
+            inner.add(
+                "a step may have only one picture, but this is a second link; please make a new step for it", line=first
+            )
         for first, *_ in blocks[1:]:
-            inner.add("a step asks one question, and this is another one; make another step of it", line=first)
+            inner.add(
+                "a step may have only one question, but this is a second question; please make a new step for it",
+                line=first,
+            )
         inner.raise_any()
     own = links[0][2] if links else None
     found = ReadStep(title, line, end, own, None, faults.found)

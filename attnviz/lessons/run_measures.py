@@ -24,7 +24,7 @@ def compare_decodings(picture: LinkedPicture, question: Question) -> Decoded:
     """
     model, said = picture.model, picture.link.texts
     if not isinstance(model, Translator):
-        raise ValueError("This measure steps through a shipped translator. Please link to one.")
+        raise ValueError("This measure works only for a shipped translator. Please link to one.")
     to, src = said.get("to") or model.languages[0], said["src"]
     faults = Faults(mask=(question.more or {}).get("mask", "causal"))  # type: ignore[arg-type]
     ids = tuple(token.id for token in picture.trace.tokens("tgt"))

@@ -19,7 +19,7 @@ class Thumbnails:
 
     def __init__(self, shape: tuple[int, int, int], side: int, *, clips: bool = False) -> None:
         if side < 1:
-            raise ValueError(f"A map has at least 1 cell a side, not {side}.")
+            raise ValueError(f"A thumbnail must have at least 1 cell per side, not {side}.")
         self._shape, self._side, self._clips = shape, side, clips
         self._largest: Tensor | None = None
 

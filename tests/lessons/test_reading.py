@@ -110,7 +110,7 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
         ("for: anybody\n", "", 1, "“for” is missing; write “for: …”"),
         ("minutes: 10", "minutes: 10\nlangage: en", 4, "a lesson has no “langage”"),
         ("language: en\n---", "language: en", 1, "has no end"),
-        ("## First", "##", 9, "heading has a text"),
+        ("## First", "##", 9, "heading of a step needs a text"),
         ("## First", "### First", 19, "put a heading"),
         ("kind: cell", "kind: sell", 20, "cell, row, head"),
         ("row: aime", "rwo: aime", 22, "no field “rwo”"),
@@ -131,7 +131,7 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
         ("row: aime", "row: {a: b}", 22, "is one text"),
         ("when: -1 to 0.5", "when: [-1, 0.5]", 38, "range such as"),
         ("when: -1 to 0.5", "when: 2 to 1", 38, "range such as"),
-        ("Only text.", "/heads?src=a\n\n/heads?src=b", 49, "step 3: a step has one picture"),
+        ("Only text.", "/heads?src=a\n\n/heads?src=b", 49, "step 3: a step may have only one picture"),
         ("Only text.", "/heads", 47, "shows no picture"),
         ("Only text.", "/hads?src=a", 47, "none of the app's pages"),
         ("Only text.", "- a\n\n  ```question\n  kind: text\n  ```", 49, "left margin"),
@@ -165,13 +165,13 @@ def test_all_mistakes_of_a_file_are_named_at_once_in_the_order_of_their_lines() 
         "Line 22, step 1, question: a question of kind cell has no field “rwo”; it has kind, ask, hints, show, why, "
         "cover, row, most.",
         "Line 23, step 1, question: “most” is a whole number from 1 to 5, not “20”.",
-        "Line 31, step 2: this link leads to none of the app's pages (heads, masks, decoding, learning, causes, "
-        "anatomy, implementations); copy it again.",
+        "Line 31, step 2: this link leads to none of the app's pages (heads, masks, decoding, "
+        "learning, causes, anatomy, implementations); please copy it again.",
         "Line 37, step 2, question: “row” is one text; put it in quotes if it holds a colon.",
         "Line 38, step 2, question: “when” is a range such as “0 to 0.5”, or one number, not “much”.",
         "Line 38, step 2, question: “when” is a range such as “0 to 0.5”, or one number, not “2 to 1”.",
         "Line 48, step 3, question: write lines such as “title: …” here: a name, a colon and a text.",
-        "Line 51, step 4: a step's heading has a text, such as “## Which word?”.",
+        "Line 51, step 4: the heading of a step needs a text, such as “## Which word?”.",
     ]
 
 

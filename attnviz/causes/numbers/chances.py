@@ -80,7 +80,7 @@ def compared_tokens(model: Model, trace: Trace) -> AskedTokens:
     else:
         found = _ask_encoder(model, trace, sentence.src)
     if not found.rows:
-        raise ValueError("Effects need the probabilities of a target, and this trace has none.")
+        raise ValueError("Effects need the probabilities of a target, but this trace has no target.")
     return found
 
 

@@ -206,7 +206,7 @@ def truth_data(truth: Truth, say: Say) -> dict[str, Any]:
     Raises ValueError if the answer is NaN.
     """
     if isinstance(truth.answer, float) and not math.isfinite(truth.answer):
-        raise ValueError("The right answer is not a number (NaN). Please ask for something else.")
+        raise ValueError("The right answer to this question is NaN (not a number). Please ask for something else.")
     return {"answer": truth.answer, "said": say(truth.said), "weights": truth.weights}
 
 

@@ -154,7 +154,9 @@ def lesson() -> Lesson | None:
         return None
     if now.tried is None:
         if len(now.text.encode()) > MOST_BYTES:
-            raise ValueError(f"A lesson has at most {MOST_BYTES:,} bytes; this one has more. Please split it.")
+            raise ValueError(
+                f"A lesson may have at most {MOST_BYTES:,} bytes, but this one has more. Please split the lesson."
+            )
         try:
             now.tried = read(now.text, name=DRAFT)
         except LessonError as error:

@@ -153,7 +153,7 @@ async def _read_password(request: Request) -> str:
         async for piece in request.stream():
             body += piece
             if len(body) > _LONGEST:
-                raise ValueError("That is longer than any password.")
+                raise ValueError("This text is too long to be a password.")
     is_form = request.headers.get("content-type", "").startswith(_KIND)
     fields = parse_qs(body.decode("utf-8", "replace")) if is_form else {}
     return fields.get("password", [""])[0]

@@ -101,7 +101,10 @@ def alignment_error(
     found, certain = set(links), set(sure)
     allowed = certain | set(possible)
     if not found and not certain:
-        raise ValueError("There is nothing to compare: neither found links nor sure links.")
+        raise ValueError(
+            "There is nothing to compare, because there are neither links found by the method nor sure "
+            "links made by hand."
+        )
     return 1 - (len(found & certain) + len(found & allowed)) / (len(found) + len(certain))
 
 
