@@ -53,7 +53,7 @@ class LogitTarget:
         Raise ValueError if the trace has no such row or token, or if its logits are no sum.
         """
         if trace.logits is None:
-            raise ValueError("This trace was recorded without logits.")
+            raise ValueError("This trace was recorded without logits. Please record it again with logits=True.")
         if any(each.what == "layer" for each in trace.interventions):
             raise ValueError("Hidden states of this trace were patched, so its layers' output is not a sum of parts.")
         rows, vocab_size = trace.logits.shape[1:]

@@ -44,7 +44,10 @@ def describe(probe: Probe | None, lengths: Mapping[str, Lengths], tensors: Tenso
         return {"type": "rounding", "epsilon": probe.epsilon, "state": state}
     if isinstance(probe, MaskOverride) and (probe.weigh is None or isinstance(probe.weigh, Weighing)):
         return _mask(probe, lengths, tensors)
-    raise CannotTravelError("This needs access to the model's own layers, which are on the engine.")
+    raise CannotTravelError(
+        "This cannot be computed here, because it needs the layers of the model, and the model is on the "
+        "engine. Please load the model locally."
+    )
 
 
 def read(said: Mapping[str, Any] | None, tensors: Mapping[str, Tensor]) -> Probe | None:

@@ -129,7 +129,9 @@ def newest_row(trace: Trace, item: int = 0) -> StepRow:
     }
     outputs = [trace.layers[key] for key in sorted(trace.layers) if key[0] == "decoder"]
     if trace.logits is None:
-        raise ValueError("This step was recorded without logits.")
+        raise ValueError(
+            "This decoding step was recorded without logits, so the probabilities of its tokens are not known."
+        )
     return StepRow(
         attn, torch.stack([output[item, -1].float().cpu() for output in outputs]), _newest_logits(trace.logits, item)
     )

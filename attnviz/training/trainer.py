@@ -278,8 +278,9 @@ def warm_start(
     shapes = {name: tuple(tensor.shape) for name, tensor in learned.items()}
     if misfit := sorted(name for name in own.keys() | shapes.keys() if own.get(name) != shapes.get(name)):
         raise ValueError(
-            f"The model to begin from differs in {misfit[0]!r}: {shapes.get(misfit[0], 'it has none')}, where the "
-            f"recipe asks for {own.get(misfit[0], 'none')}. Give its d_model, n_layers and d_ff in --recipe."
+            f"The model to begin from has other sizes than the recipe ({misfit[0]!r}: "
+            f"{shapes.get(misfit[0], 'none')} in the model, {own.get(misfit[0], 'none')} in the "
+            "recipe). Please write the d_model, n_layers and d_ff of this model into --recipe."
         )
     languages = [its_codec.bos_id(to) for to in its_codec.languages]
     rows = [vectors[list(its_codec.spell(piece)) or languages].mean(0) for piece in codec.pieces]

@@ -131,7 +131,8 @@ SKIPS: Mapping[str, Skip] = {
         _SOFT,
         "masked_scores.softmax(dim=0)",
         replace(RIGHT, weigh=_softmax_over(0)),
-        "The sentences of the batch compete for each cell: alone, every weight would be exactly 1.",
+        "The sentences of the batch compete for each cell. In a batch of one sentence, every weight "
+        "would be exactly 1.",
     ),
 }
 

@@ -38,7 +38,7 @@ class LogitDifference:
     def value(self, trace: Trace) -> float:
         """Return the logit difference in a run. Raise ValueError for a step or an id that the run does not have."""
         if trace.logits is None:
-            raise ValueError("This trace was recorded without logits.")
+            raise ValueError("This trace was recorded without logits. Please record it again with logits=True.")
         rows, vocab_size = trace.logits.shape[1:]
         if not 0 <= self.step < rows:
             raise ValueError(f"There is no step {self.step}: this target has steps 0 to {rows - 1}.")

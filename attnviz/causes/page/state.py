@@ -23,7 +23,10 @@ from attnviz.models.catalogue import DEFAULT
 _KEY = "ready-experiment"
 # Parameters of a previous experiment or patch, to be cleared.
 _FRESH = dict.fromkeys(("tgt", "do", "changed", "put", "step", "a", "b", "c", "d", "way"))
-OTHER_WEIGHTS = "These results were counted with other weights ({}). Count again."
+OTHER_WEIGHTS = (
+    "These results were computed with other weights of the model ({}). Press “Count again” to compute "
+    "them with the present weights."
+)
 TABS = {
     "switch-off": "Switch off",
     "patch": "Patch",

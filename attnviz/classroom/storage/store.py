@@ -26,15 +26,15 @@ T = TypeVar("T")
 _PAUSES = (0.2, 0.4)  # seconds before a second and a third try
 _TURN = 10.0  # seconds that a thread waits for the threads that write before it
 _BUSY = Translatable(
-    "The class's database is busy: nothing is lost, but this is not saved yet. Please try again in a moment."
+    "This is not saved yet, because the class's database is busy. Nothing is lost. Please try again in a moment."
 )
 _FULL = Translatable(
-    "The disk of the class's database is full: what was saved is safe, but this is not saved. Please "
-    "tell the people who run attnviz."
+    "This was not saved, because the disk of the class's database is full. Everything that was saved "
+    "before is safe. Please tell the people who run attnviz."
 )
 _AWAY = Translatable(
-    "The class's database does not answer: what was saved is safe, but this is not saved yet. Please "
-    "try again in a moment."
+    "This is not saved yet, because the class's database does not answer. Everything that was saved "
+    "before is safe. Please try again in a moment."
 )
 _MOVED = Translatable(
     "The file of the class's database was moved or deleted, so this is not saved. Please tell the "

@@ -185,7 +185,10 @@ def _check_model(model: Any, tokenizer: Any) -> None:
 def _check_placed(model: nn.Module) -> None:
     """Raise ModelError for a model whose weights are not in memory."""
     if any(parameter.is_meta for parameter in model.parameters()):
-        raise ModelError("Some of the model's weights are not in memory (meta tensors). Please load it whole.")
+        raise ModelError(
+            "Some of the model's weights are not in memory (they are meta tensors). Please load all "
+            "weights of the model."
+        )
 
 
 def _where_held(model: Any, sort: type) -> str | None:

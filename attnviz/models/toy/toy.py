@@ -185,7 +185,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
 
     def cut_note(self, count: int) -> str:
         """Return the note on a line that did not end within this number of words."""
-        return f"Its text was cut after {count} words without reaching <eos>."
+        return f"The text that the toy wrote was cut after {count} words, because the toy did not write <eos>."
 
     def _require(self, tgt_text: str | None, new_tokens: int | None, max_tokens: int) -> None:
         taken = ", ".join(self.inputs.names)

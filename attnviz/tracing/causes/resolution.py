@@ -50,7 +50,8 @@ class CheckedInterventions:
         for each in interventions:
             if not isinstance(each, Intervention):
                 raise ValueError(
-                    f"An intervention comes from attnviz.ablate, patch, edit or exchange; this is {each!r:.60}."
+                    "An intervention must be made with attnviz.ablate, patch, edit or exchange, but "
+                    f"this is {each!r:.60}."
                 )
             _require_fit(each, shapes, model_id)
         return cls(tuple(interventions), dict(shapes))

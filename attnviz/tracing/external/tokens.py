@@ -53,7 +53,8 @@ def sentence_of(weights: Mapping[Kind, Tensor], sides: Any) -> Sentence:
     decoder = {shape[0] for kind, shape in rows.items() if kind != "encoder_self"}
     if len(decoder) > 1:
         raise ValueError(
-            f"Decoder self-attention and cross-attention need equally many rows, but have {join_sorted(decoder)}."
+            "Decoder self-attention and cross-attention must have the same number of rows, but they "
+            f"have {join_sorted(decoder)}."
         )
     steps = next(iter(decoder), len(tgt))
     if len(tgt) not in (steps, steps + 1):

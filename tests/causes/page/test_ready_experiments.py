@@ -19,7 +19,10 @@ def test_a_link_sets_everything_up_and_the_panel_tells_it(open_page, name) -> No
     assert not panel.proto.expanded, "the switches stay in sight"
     told = "\n".join(part.value for part in app.markdown).replace("\\", "")
     assert one.fill_numbers(one.numbers) in told
-    assert f"These results were counted with other weights ({one.weights}). Count again." in notes(app)
+    assert (
+        f"These results were computed with other weights of the model ({one.weights}). Press “Count again” "
+        "to compute them with the present weights."
+    ) in notes(app)
 
 
 def test_choosing_one_leaves_nothing_of_the_one_before(monkeypatch) -> None:

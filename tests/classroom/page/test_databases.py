@@ -28,7 +28,7 @@ def test_a_locked_database_is_a_sentence_and_the_answer_stays_until_it_is_saved(
     other.execute("BEGIN EXCLUSIVE")
     app.button(key="class-submit").click().run()
     assert not app.exception
-    assert "database is busy: nothing is lost" in page_text(app)
+    assert "database is busy. Nothing is lost" in page_text(app)
     assert app.radio[0].value == 1
     other.execute("ROLLBACK")
     other.close()

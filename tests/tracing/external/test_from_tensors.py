@@ -143,7 +143,7 @@ def test_what_needs_queries_and_keys_says_so(ask) -> None:
             {"decoder_self": weights(3, 3), "cross": weights(2, 5)},
             {"src": WORDS, "tgt": TARGET},
             {},
-            "equally many rows",
+            "the same number of rows",
         ),
         (weights(1, 1), TARGET, {"kind": "decoder_self"}, "1 decoder rows and 3 target tokens"),
     ],

@@ -84,7 +84,10 @@ class ForwardPass:
     def attend(self, module: nn.Module, call: AttentionCall) -> Tensor:
         """Compute the context of the next call in the order recorded on loading."""
         if self._made >= len(self.places) or self.places[self._made].module is not module:
-            raise ModelError("The model computed its attention in a different order than at loading.")
+            raise ModelError(
+                "The model computed its attention layers in a different order than when it was loaded, so "
+                "attnviz cannot tell which map belongs to which layer."
+            )
         site = self.places[self._made].site
         self._made += 1
         if self._input is not None and self._input.shape[:2] == (len(call.query), call.query.shape[2]):

@@ -30,7 +30,10 @@ _MASKING_IN_PLACE = frozenset({"masked_fill_", "add_", "__iadd__", "sub_", "__is
 # Operations that do not change a tensor's values. Dropout does not in evaluation mode.
 _PASSING = frozenset({"dropout", "view", "reshape", "to", "type_as", "float", "half", "bfloat16", "contiguous"})
 _ROUNDING = 32  # allowed difference, in units in the last place of the largest score
-_OTHER_ORDER = "The model computed its attention in a different order than at loading."
+_OTHER_ORDER = (
+    "The model computed its attention layers in a different order than when it was loaded, so attnviz "
+    "cannot tell which map belongs to which layer."
+)
 
 Running = tuple[nn.Module, Tensor | None]
 
