@@ -61,8 +61,10 @@ def more_measures(scores: Mapping[str, float]) -> list[str]:
         said.append(f"When words are sampled, {scores['grammatical']:.0%} of what it writes is grammatical.")
     if "own_prefix_1_more_pad" in scores:
         said.append(
-            f"Lines right with one more <pad>: {scores['own_prefix_1_more_pad']:.0%}, with twenty more: "
-            f"{scores['own_prefix_20_more_pad']:.0%}, alone and without padding: {scores['own_prefix_alone']:.0%}."
+            "The share of lines that it writes without a mistake is "
+            f"{scores['own_prefix_1_more_pad']:.0%} with one more <pad>, "
+            f"{scores['own_prefix_20_more_pad']:.0%} with twenty more, and "
+            f"{scores['own_prefix_alone']:.0%} alone and without padding."
         )
     if scores.get("own_prefix_seen", 0) > scores.get("own_prefix", 1) + 0.05:
         said.append(f"Of the lines that it was trained on, it writes {scores['own_prefix_seen']:.0%} right.")

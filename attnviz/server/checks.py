@@ -237,5 +237,7 @@ def secret_of(settings: Settings) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"The cookie secret cannot be kept in {file} ({error}). Please set cookie_secret.") from None
     if len(kept) < _LEAST_SECRET:
-        raise ValueError(f"The cookie secret in {file} is too short. Please delete the file, and a new one is made.")
+        raise ValueError(
+            f"The cookie secret in {file} is too short. Please delete the file. A new file will then be created."
+        )
     return kept

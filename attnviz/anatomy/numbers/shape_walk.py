@@ -288,7 +288,8 @@ class BatchFirstWalk(Walk):
             "mask = mask.unsqueeze(1)",
             self.mask.unsqueeze(1),
             "batch heads q_len k_len",
-            "An axis of size 1 where the scores have heads: one mask for every head.",
+            "The new axis of size 1 stands where the scores have their head axis, so that every head "
+            "uses the same mask.",
             mask,
         )
         spread = self.line(
@@ -397,8 +398,8 @@ class SequenceFirstWalk(Walk):
             f'scores = einsum("ibhd,jbhd->ijbh", query, key){scale_code(self)}',
             torch.einsum("ibhd,jbhd->ijbh", query.tensor, key.tensor) * self.weights.scale,
             axes,
-            "Both lengths in front, batch and heads behind: the letters say what is multiplied and summed."
-            + scale_why(self),
+            "The result has the two lengths first, then batch and heads. The letters of einsum say "
+            "which axes are multiplied and summed." + scale_why(self),
             query,
         )
         scores = scored_lines(self, scores)

@@ -154,7 +154,10 @@ def _unaligned_sentences(runs: RunComparison) -> tuple[str, ...]:
     return (
         *words,
         *alone[: len(apart)],
-        *(f"Hatched, because they have no partner: {'; '.join(said)}." for _ in said[:1]),
+        *(
+            f"These rows and columns have no partner in the other run, so they are hatched: {'; '.join(said)}."
+            for _ in said[:1]
+        ),
     )
 
 

@@ -107,7 +107,10 @@ def panel(request: Request) -> None:
 def _draw_count(request: Request, one: ReadyExperiment) -> None:
     """Draw the count over many sentences, either the shipped numbers or those counted on this page."""
     if request.entry.name != DEFAULT:
-        st.caption("This experiment uses the shipped translator. Set up again to choose that model.")
+        st.caption(
+            "This experiment needs the shipped translator, but another model is chosen. Press “Set up "
+            "again” to choose the shipped translator."
+        )
         return
     loaded = traces.model(DEFAULT)
     key = f"counted-{one.name}-{loaded.model_id}"

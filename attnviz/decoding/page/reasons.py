@@ -132,8 +132,8 @@ def _dtype(view: DecodingState, seen: Seen) -> Reason | None:
         share = f"{seen.coarse_share:.2f}" if seen.coarse_share >= 0.01 else "less than 0.01"
         return Reason(
             why,
-            f"Rounding to {view.dtype} explains the whole difference: it is {share} of what rounding this pass to "
-            f"{view.dtype} allows.",
+            f"Rounding to {view.dtype} explains the whole difference, which is {share} of the "
+            f"difference that rounding this pass to {view.dtype} allows.",
         )
     return Reason(
         why,

@@ -46,7 +46,7 @@ def test_every_experiment_opens_a_tab_that_there_is() -> None:
 def test_a_model_of_somebody_else_is_told_whose_experiment_it_is(open_page, folder) -> None:
     app = open_page("causes", model=folder("gpt2"), src="It was late.", experiment="no-cross", tab="sentences")
     assert not app.exception
-    assert any("uses the shipped translator" in caption.value for caption in app.caption)
+    assert any("needs the shipped translator" in caption.value for caption in app.caption)
     app.button(key="ready-close").click().run()
     assert not any("Without cross" in part.label for part in app.expander)
 

@@ -88,7 +88,10 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
         ({"first": "without-causal-mask~leak-one-head"}, "is visible already, so nothing can leak."),
         ({"first": "pairs-30~pairs-100"}, "pairs is given twice, as 30 and as 100. Keep one."),
         ({"first": "layers-99"}, "layers is a whole number from 1 to 6, not 99."),
-        ({"task": "twice", "first": "without-cross-attention"}, "by a decoder-only model: it has no cross-attention."),
+        (
+            {"task": "twice", "first": "without-cross-attention"},
+            "by a decoder-only model, which has no cross-attention.",
+        ),
         ({"line": "the zebra sees"}, "This toy does not know the word 'zebra'. It knows 83 words"),
         (
             {"task": "twice", "first": "layers-1", "second": "none", "line": "a b"},

@@ -49,7 +49,10 @@ def bugs(bench: SiteExperiment, view: ImplementationsState) -> None:
         if bug.declared == "silent" and bug.step and not bug.lacks(bench.inputs.weights):
             with left:
                 if bug.needs_cache:
-                    st.caption("A model with a bug decodes here without a cache, where this bug changes nothing.")
+                    st.caption(
+                        "On this page, a model with a bug decodes without a cache. Without a cache, this "
+                        "bug changes nothing."
+                    )
                 else:
                     _translation(bench, view)
 
