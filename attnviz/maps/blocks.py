@@ -1,4 +1,4 @@
-"""Rows of a kind's maps as they are shown, block by block: tokens hidden, pieces merged, rows rescaled."""
+"""Maps as they are shown, in blocks of rows: tokens are hidden, pieces merged and rows rescaled as the options say."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from attnviz.transformer.row_blocks import RowBlock
 
 @dataclass(frozen=True, eq=False)
 class ShownMaps:
-    """A kind's maps of a trace with the options asked for, layer by layer and block by block."""
+    """The maps of one kind in a trace, with the options applied; read layer by layer and block by block."""
 
     trace: TraceLike
     kind: Kind
@@ -30,18 +30,18 @@ class ShownMaps:
 
     @cached_property
     def lengths(self) -> tuple[int, int]:
-        """Tokens along both axes."""
+        """The numbers of query tokens and key tokens, before any are hidden or merged."""
         sentence = self.trace.sentences[self.item]
         return len(sentence.queries(self.kind)), len(sentence.keys(self.kind))
 
     @classmethod
     def of_trace(cls, trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, item: int = 0) -> "ShownMaps":
-        """Label a kind's rows and columns. Raises ValueError for a kind that the trace does not have."""
+        """Make the shown maps of a kind, with labels. Raises ValueError if the trace does not have the kind."""
         return cls(trace, kind, labels(trace, kind, options, item=item), options, item)
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads of a layer, rows and columns."""
+        """The numbers of layers, heads per layer, rows and columns."""
         return *self.trace.shape(self.kind), len(self.axes[0]), len(self.axes[1])
 
     @property
@@ -56,26 +56,26 @@ class ShownMaps:
 
     @cached_property
     def left_out(self) -> str:
-        """The sentence for the legend."""
+        """The legend's sentence about the weight that the shown columns leave out."""
         return said_of(self.trace, self.kind, self.options, self.cols, item=self.item)["left_out"]
 
     @cached_property
     def keeps_tokens(self) -> bool:
-        """Whether rows and columns are tokens, one by one, and none is left out."""
+        """Whether the rows and columns are all the single tokens: none merged, hidden or rescaled."""
         return self.lengths == (len(self.axes[0]), len(self.axes[1])) and self.options.specials != "renormalise"
 
     def token_blocks(self, layer: int, *, informs: bool = False, rows: range | None = None) -> Iterator[RowBlock]:
-        """Yield the weights between tokens."""
+        """Yield blocks of the weights between tokens, before tokens are hidden or merged."""
         return self.trace.row_blocks(self.kind, layer, item=self.item, informs=informs, rows=rows)
 
     def blocks(self, layer: int, *, informs: bool = False) -> Iterator[RowBlock]:
-        """Yield the weights as they are shown."""
+        """Yield blocks of the weights as they are shown."""
         if self.keeps_tokens:
             return self.token_blocks(layer, informs=informs)
         return self._merge(self.token_blocks(layer), self.visible(layer))
 
     def one_row(self, layer: int, row: int) -> Tensor:
-        """Compute one shown row of each head, `(heads, cols)`."""
+        """Compute one shown row for each head of a layer, `(heads, cols)`."""
         tokens = self.axes[0][row].tokens
         rows = range(tokens[0], tokens[-1] + 1)
         blocks = self.token_blocks(layer, rows=rows)
@@ -87,11 +87,11 @@ class ShownMaps:
         return found
 
     def visible(self, layer: int) -> VisibleKeys:
-        """Return the keys that the rows of a layer see."""
+        """Return the keys that each row of tokens may see in a layer."""
         return self.trace.visible(self.kind, layer, item=self.item)
 
     def mask(self, layer: int) -> Bool[Tensor, "maps rows cols"]:
-        """Return the cells of a layer's maps that may be attended to, with 1 map where all heads have the same."""
+        """Return which shown cells of a layer may be attended to; one map if it is the same for all heads."""
         seen = self.visible(layer)
         known = next((made for one, made in self._masks if one.is_of(seen.mask, *self.lengths)), None)
         if known is None:
@@ -100,7 +100,7 @@ class ShownMaps:
 
     @cached_property
     def _masks(self) -> list[tuple[VisibleKeys, Tensor]]:
-        """Shown masks that were made, each once for all layers that share what it was made of."""
+        """The masks made so far, each with the visible keys it was made from; layers share them."""
         return []
 
     def _make_mask(self, seen: VisibleKeys) -> Tensor:
@@ -116,7 +116,7 @@ class ShownMaps:
         return found
 
     def rows_without_keys(self, layer: int) -> Bool[Tensor, "maps rows"]:
-        """Return True where no piece of a row sees any key, shown or not."""
+        """Return which shown rows have no token that may see a key, whether that key is shown or not."""
         return self._sum_rows(self._sees(self.visible(layer))) == 0
 
     @cached_property
@@ -128,7 +128,7 @@ class ShownMaps:
         return _index(tuple(col.tokens for col in self.axes[1]), self.lengths[1])
 
     def _sees(self, seen: VisibleKeys) -> Float[Tensor, "maps q_len"]:
-        """Return 1 for the tokens that see a key."""
+        """Return 1 for each query token that may see a key, and 0 for the others."""
         empty = seen.rows_without_keys
         if empty is None:
             return torch.full((1, self.lengths[0]), float(self.lengths[1] > 0))
@@ -141,7 +141,10 @@ class ShownMaps:
     def _merge(
         self, blocks: Iterable[RowBlock], seen: VisibleKeys, end: int | None = None, *, renormalises: bool = True
     ) -> Iterator[RowBlock]:
-        """Merge blocks of tokens up to the token `end`. A row that goes on in the next block comes with that block."""
+        """Merge blocks of tokens, up to the token `end`, into blocks of shown rows and columns.
+
+        A row that continues in the next block is yielded with that block.
+        """
         pieces = self._sum_rows(self._sees(seen)).clamp(min=1)  # tokens without keys hold zeros and do not count
         begun: dict[int, RowBlock] = {}
         for block in blocks:
@@ -161,7 +164,10 @@ class ShownMaps:
                 yield self._finish(whole, by.unsqueeze(-1), renormalises=renormalises)
 
     def _merge_rows(self, block: RowBlock, columns: Tensor, keys: slice, before: RowBlock | None) -> RowBlock | None:
-        """Sum the rows of each shown row, and what the block before had of the first; None where none is shown."""
+        """Sum the tokens of each shown row, including what the block before held of the first row.
+
+        Returns None if the block holds no shown row.
+        """
         row_of = self._row_of[block.rows]
         kept = row_of >= 0
         if not bool(kept.any()):
@@ -196,7 +202,7 @@ def _mask_blocks(mask: Bool[Tensor, "maps q_len k_len"]) -> Iterator[RowBlock]:
 
 
 def _index(groups: Groups, length: int) -> Int[Tensor, " length"]:
-    """Return the group of each position, -1 for none. Groups are in the order of their positions."""
+    """Return the number of each position's group, or -1 for a position in no group."""
     found = torch.full((length,), -1, dtype=torch.long)
     for nth, group in enumerate(groups):
         found[list(group)] = nth
@@ -204,7 +210,7 @@ def _index(groups: Groups, length: int) -> Int[Tensor, " length"]:
 
 
 def _merge_columns(attn: Tensor, col_of: Int[Tensor, " keys"]) -> tuple[Tensor, slice]:
-    """Sum the keys of each shown column, and say which columns these are."""
+    """Sum the keys of each shown column. Return the sums and the slice of these columns."""
     kept = col_of >= 0
     if not bool(kept.any()):
         return attn[..., :0], slice(0, 0)

@@ -1,7 +1,7 @@
-"""A long text's maps of one kind, with the options asked for, computed when they are asked for.
+"""Maps of a long text, computed only when they are asked for.
 
-Every head of twelve layers on 1,024 tokens is 600 MB, and nine heads of one layer on 4,096 as much. What must be known
-of all of them is read once, a block of rows at a time, and is small.
+All maps of twelve layers on 1,024 tokens take 600 MB, and nine heads of one layer on 4,096 tokens as much. What must be
+known about all maps is therefore read once, in blocks of rows, and is small.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,8 +22,9 @@ from attnviz.transformer.row_blocks import RowBlock
 
 
 def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
-    """Yield traces of one layer each, which becomes layer 0, with the same tokens; of one kind only. Tell this thread's
-    listener before each.
+    """Yield one trace for each layer, with the same tokens and that layer as layer 0, for one kind only.
+
+    This thread's listener is called before each.
     """
     for layer in range(trace.shape(kind)[0]):
         tell_listener(Site(kind, layer))
@@ -32,20 +33,20 @@ def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
 
 @dataclass(frozen=True, eq=False)
 class MapsOverview:
-    """Facts on a kind's maps that need a look at every layer; `thumbnails` have at most `side` cells a side."""
+    """Facts about all maps of a kind: labels, and `thumbnails` with at most `side` rows and columns."""
 
     labels: MapLabels
     side: int
     thumbnails: UInt8[Tensor, "layers heads rows cols"]
 
     def maps(self, trace: TraceLike, options: MapOptions) -> "LazyMaps":
-        """Return the maps of the same trace, with the same options."""
+        """Return the lazy maps of the trace that this overview was made from, with the same options."""
         return LazyMaps(**vars(self.labels), overview=self, trace=trace, options=options)
 
 
 @dataclass(frozen=True, eq=False)
 class LazyMaps(Maps):
-    """Maps that are computed from `trace` when they are asked for, a layer at a time."""
+    """Maps that are computed from `trace` when they are asked for, one layer at a time."""
 
     overview: MapsOverview = field(kw_only=True)
     trace: TraceLike = field(kw_only=True)
@@ -53,15 +54,15 @@ class LazyMaps(Maps):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, rows and columns."""
+        """The numbers of layers, heads per layer, rows and columns."""
         return *self.trace.shape(self.kind), len(self.rows), len(self.cols)
 
     def all_heads(self) -> Float[Tensor, "layers heads rows cols"]:
-        """Compute all maps at once, which a long text has no need of: `shape` says how large they are."""
+        """Compute all maps at once. For a long text this needs much memory; `shape` says how much."""
         return torch.cat([self._select_maps(layer).attn for layer in range(self.shape[0])])
 
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
-        """One head's map, or a mean."""
+        """Return the map of one head, or a mean of maps."""
         layers, heads = self.index(layer, head)  # what is out of range is said before anything is computed
         if isinstance(layer, int) and isinstance(head, int):
             return self._one_head(layer, head)
@@ -77,7 +78,7 @@ class LazyMaps(Maps):
         return sums / counts.clamp(min=1)
 
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
-        """Every head in eight bits: those of the overview, where it was made with as many cells a side."""
+        """Return thumbnails of all heads in 8 bits; those of the overview, if it has the same `side`."""
         if side == self.overview.side:
             return self.overview.thumbnails
         return maps_overview(self.trace, self.kind, self.options, side=side).thumbnails
@@ -95,25 +96,25 @@ class LazyMaps(Maps):
 
 
 class Overview:
-    """Makes the overview of a kind's maps while their blocks are read, a layer after another."""
+    """Make an overview of the maps of a kind from their blocks, one layer after another."""
 
     def __init__(self, shown: ShownMaps, side: int) -> None:
         self._shown, self._side = shown, side
         self._small: list[Thumbnails] = []
 
     def begin_layer(self, layer: int) -> Callable[[RowBlock], None]:
-        """Return what reads the blocks of the next layer."""
+        """Begin the next layer. Return the function that reads its blocks."""
         self._small.append(Thumbnails(self._shown.shape[1:], self._side, clips=self._shown.trace.weights_only))
         return self._small[-1].read
 
     def made(self) -> MapsOverview:
-        """Return the overview of all layers that were read."""
+        """Return the overview of the layers read so far."""
         small = torch.stack([each.largest.cpu() for each in self._small])
         return MapsOverview(map_labels(self._shown), self._side, in_eight_bits(small))
 
 
 def map_labels(shown: ShownMaps) -> MapLabels:
-    """Return labels and masks of all layers; a mask that they share is in memory once."""
+    """Return the labels and masks of all layers. A mask that layers share is in memory once."""
     rows, cols = shown.axes
     layers, keyless = range(shown.shape[0]), None
     if shown.options.hides_specials or shown.options.quadrant is not None:
@@ -124,7 +125,7 @@ def map_labels(shown: ShownMaps) -> MapLabels:
 
 
 def eager_maps(shown: ShownMaps) -> tuple[EagerMaps, Callable[[int], Callable[[RowBlock], None]]]:
-    """Return maps that are filled while their blocks are read: what reads those of a layer is returned beside them."""
+    """Return empty maps, and a function that begins a layer: it returns the function that fills in its blocks."""
     maps = EagerMaps(**vars(map_labels(shown)), attn=torch.zeros(shown.shape))
 
     def begin_layer(layer: int) -> Callable[[RowBlock], None]:
@@ -137,8 +138,9 @@ def eager_maps(shown: ShownMaps) -> tuple[EagerMaps, Callable[[int], Callable[[R
 
 
 def maps_overview(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKEN, *, side: int) -> MapsOverview:
-    """Read every head once, block by block, for thumbnails of `side` cells and for labels. This thread's listener is
-    told between blocks, and what it raises ends the work.
+    """Read all maps of a kind in blocks, and return their labels and their thumbnails of at most `side` cells a side.
+
+    This thread's listener is called before each block; an exception it raises ends the work.
     """
     shown = ShownMaps.of_trace(trace, kind, options)
     overview = Overview(shown, side)
@@ -150,7 +152,7 @@ def maps_overview(trace: TraceLike, kind: Kind, options: MapOptions = EVERY_TOKE
 
 
 def _join_masks(layers: Sequence[Tensor]) -> Tensor:
-    """Stack layers' masks, with size 1 for layers or heads where a mask is the same for all of them."""
+    """Stack the masks of layers. An axis has size 1 if the mask is the same for all layers or all heads."""
     first = layers[0]
     if all(mask is first or torch.equal(mask, first) for mask in layers):
         return first.unsqueeze(0)

@@ -1,4 +1,4 @@
-"""The strongest weights of many heads, as lines between tokens."""
+"""The strongest weights of many heads, drawn as lines between tokens."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,10 +16,11 @@ _LADDER = (FAINTEST, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.032, 0.0
 
 @dataclass(frozen=True, eq=False)
 class LinkLines:
-    """The lines of all heads, row after row: those of row r of head h of layer l lie between two `starts`.
+    """The lines of all heads, row after row.
 
-    `starts` is `(layers * heads * rows + 1,)`; `cols` and float32 `weights` have an entry a line. `shares` is the part
-    of each head's weight that its lines carry, `(layers, heads)`; `threshold` the least weight that is there.
+    `starts`, `(layers * heads * rows + 1,)`, says where the lines of each row begin and end; `cols` and `weights`
+    (float32) have one entry per line. `shares`, `(layers, heads)`, is the share of each head's weight that its lines
+    carry. `threshold` is the smallest weight drawn.
     """
 
     starts: np.ndarray
@@ -30,7 +31,7 @@ class LinkLines:
 
 
 def strongest_lines(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkLines:
-    """Find the visible lines of `(heads, rows, cols)` weights, layer by layer: about `budget` of them at most."""
+    """Find the visible lines of `(heads, rows, cols)` weights, layer by layer: about `budget` lines in all."""
     readers = []
     for attn in layers:
         readers.append(reader := LineReader(attn.shape, budget))
@@ -39,8 +40,9 @@ def strongest_lines(layers: Iterable[np.ndarray], budget: int = BUDGET) -> LinkL
 
 
 class LineReader:
-    """Finds the visible lines of a layer in blocks of its `(heads, rows, cols)` weights: a long text's weights never
-    lie in memory all at once.
+    """Find the visible lines of one layer from blocks of its weights, `(heads, rows, cols)`.
+
+    The weights of a long text are thus never in memory all at once.
     """
 
     def __init__(self, shape: tuple[int, ...], budget: int) -> None:
@@ -50,7 +52,7 @@ class LineReader:
         self._totals = np.zeros(shape[0])
 
     def read(self, heads: slice, rows: slice, cols: slice, attn: np.ndarray) -> None:
-        """Take the lines of a block: the weights of these heads, rows and columns."""
+        """Add the lines of a block: the weights of the given heads, rows and columns."""
         (_, n_rows, n_cols), flat = self._shape, np.ascontiguousarray(attn).reshape(-1)
         at = np.flatnonzero(flat >= self._threshold)
         self._weights.append(flat[at])
@@ -64,7 +66,7 @@ class LineReader:
             self._threshold = kept.threshold
 
     def layer(self) -> "_Layer":
-        """Return the lines of all blocks that were read, at most as many as the budget allows."""
+        """Return the lines of the blocks read so far, about `budget` lines at most."""
         places = np.concatenate(self._places) if self._places else np.zeros(0, dtype=np.int64)
         weights = np.concatenate(self._weights) if self._weights else np.zeros(0, dtype=np.float32)
         order = np.argsort(places, kind="stable")
@@ -74,7 +76,7 @@ class LineReader:
 
 
 def join_lines(readers: Iterable[LineReader], budget: int = BUDGET) -> LinkLines:
-    """Join the lines of all layers: about `budget` of them at most."""
+    """Join the lines of all layers, about `budget` lines in all."""
     parts = [reader.layer() for reader in readers]
     every = np.concatenate([part.weights for part in parts])
     threshold = max(_lowest_threshold(every, budget), *(part.threshold for part in parts))
@@ -91,7 +93,10 @@ def join_lines(readers: Iterable[LineReader], budget: int = BUDGET) -> LinkLines
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """One layer's lines from `threshold` on: `places` count its cells, head by head and row by row."""
+    """The lines of one layer with weights from `threshold` on.
+
+    `places` are the numbers of their cells, counted head by head and row by row.
+    """
 
     shape: tuple[int, int, int]
     places: np.ndarray
@@ -119,5 +124,5 @@ class _Layer:
 
 
 def _lowest_threshold(weights: np.ndarray, budget: int) -> float:
-    """Find the first threshold at which no more weights are left than the budget allows."""
+    """Return the first threshold of the ladder that leaves at most `budget` weights."""
     return next((step for step in _LADDER if np.count_nonzero(weights >= step) <= budget), _LADDER[-1])

@@ -73,7 +73,7 @@ def select(
 def said_of(
     trace: TraceLike, kind: Kind, options: MapOptions, cols: Sequence[ColLabel], *, item: int = 0
 ) -> dict[str, Any]:
-    """Return what `MapLabels` says of maps with these columns in words: `left_out` and `to_sink`."""
+    """Return the sentences `left_out` and `to_sink` of `MapLabels` for maps with these columns."""
     shown = sum(len(col.tokens) for col in cols)
     any_hidden = shown < len(trace.key_tokens(kind, item=item)) or options.specials == "renormalise"
     notes = _notes(trace, kind, options, any_hidden=any_hidden, item=item)

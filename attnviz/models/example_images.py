@@ -76,7 +76,7 @@ TITLES: Mapping[str, str] = {name: title for name, (title, *_) in _DRAWN.items()
 
 
 def draw_example(name: str) -> np.ndarray:
-    """Draw an image `(240, 320, 3)` by its name. Raises ValueError for a name that there is not."""
+    """Draw an example image, `(240, 320, 3)`, by its name. Raises ValueError if there is no such example."""
     from PIL import Image, ImageDraw
 
     if name not in _DRAWN:
@@ -91,7 +91,7 @@ def draw_example(name: str) -> np.ndarray:
 
 
 class _FinePen:
-    """A pen of Pillow whose places are those of the small image."""
+    """A Pillow pen that takes coordinates of the small image and draws on an enlarged one."""
 
     def __init__(self, pen: Any) -> None:
         self._pen = pen

@@ -1,4 +1,4 @@
-"""Maps small enough to show all of them at once, in 8 bits. For pictures only: numbers shown to people are float32."""
+"""Thumbnails of attention maps, in 8 bits, for pictures only: numbers shown to people are float32."""
 
 import torch
 from jaxtyping import Float, UInt8
@@ -10,11 +10,11 @@ _NARROW = 8  # cells of a window that are compared one after another; wider wind
 
 
 class Thumbnails:
-    """Thumbnails of the maps of a layer, made from blocks of their rows.
+    """Make the thumbnails of a layer's maps from blocks of their rows.
 
-    A cell is the largest weight under it, so that no peak is lost; its window is that of
-    `torch.nn.functional.adaptive_max_pool2d`. `clips` is for weights that may lie outside of 0 to 1. Raises ValueError
-    for no cell at all.
+    A cell of a thumbnail is the largest weight in its window, so that no peak is lost. The windows are those of
+    `torch.nn.functional.adaptive_max_pool2d`. Set `clips` if weights may lie outside of 0 to 1. Raises ValueError if
+    `side` is below 1.
     """
 
     def __init__(self, shape: tuple[int, int, int], side: int, *, clips: bool = False) -> None:
@@ -24,7 +24,7 @@ class Thumbnails:
         self._largest: Tensor | None = None
 
     def read(self, block: RowBlock) -> None:
-        """Take the largest weights of a block."""
+        """Add a block: keep the largest weight of each window."""
         (_, q_len, k_len), side = self._shape, self._side
         attn = _clip(block.attn) if self._clips else block.attn
         if attn.shape == self._shape and max(q_len, k_len) <= side:  # nothing to reduce
@@ -43,18 +43,18 @@ class Thumbnails:
 
     @property
     def largest(self) -> Float[Tensor, "heads rows cols"]:
-        """The largest weights under each cell, of all blocks that were read."""
+        """The largest weight in each window, over the blocks read so far."""
         (heads, q_len, k_len), side = self._shape, self._side
         return torch.zeros(heads, min(q_len, side), min(k_len, side)) if self._largest is None else self._largest
 
 
 def in_eight_bits(weights: Float[Tensor, "*any"]) -> UInt8[Tensor, "*any"]:
-    """Write weights of 0 to 1 as 0 to 255, on the CPU."""
+    """Convert weights of 0 to 1 to 8 bits, 0 to 255, on the CPU."""
     return weights.mul(255).clamp_(0, 255).round_().to(torch.uint8).cpu()
 
 
 def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tensor, "heads rows cols"]:
-    """Reduce maps to 8 bits, at most `side` cells a side; weights below 0 or above 1 are drawn as 0 and 1."""
+    """Reduce maps to thumbnails in 8 bits with at most `side` rows and columns. Weights are clipped to 0 to 1."""
     made = Thumbnails((attn.shape[0], attn.shape[1], attn.shape[2]), side, clips=True)
     for block in blocks_of_maps(attn):
         made.read(block)
@@ -62,8 +62,9 @@ def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tens
 
 
 def _pool(attn: Tensor, axis: int, place: slice, sizes: tuple[int, int]) -> tuple[Tensor, slice]:
-    """Take the largest of each window along one axis, and say which cells these are. `attn` holds the positions `place`
-    of an axis that is reduced from the first to the second of `sizes`.
+    """Return the largest weight of each window along one axis, and the slice of windows that were touched.
+
+    `attn` holds the positions `place` of an axis that is reduced from the first of `sizes` to the second.
     """
     length, side = sizes
     if length <= side:
@@ -88,12 +89,12 @@ def _pool(attn: Tensor, axis: int, place: slice, sizes: tuple[int, int]) -> tupl
 
 
 def _pool_evenly(attn: Tensor, axis: int, step: int) -> Tensor:
-    """Do as `_pool` does where windows are equally long and do not overlap."""
+    """Do what `_pool` does, for windows of equal length that do not overlap."""
     return attn.unflatten(axis, (-1, step)).amax(dim=axis)
 
 
 def _clip(attn: Tensor) -> Tensor:
-    """Clip given weights to 0 to 1, and NaN to 0; weights within that range are not copied."""
+    """Clip weights to 0 to 1, and set NaN to 0. Weights that are within that range already are not copied."""
     if not attn.numel():
         return attn
     low, high = attn.aminmax()

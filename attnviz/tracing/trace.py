@@ -232,7 +232,7 @@ class Trace(TraceLike):
         return {}
 
     def visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
-        """Return the keys that the rows of a layer see, found once where layers share a mask."""
+        """Return the keys that each row of a layer may see. Layers that share a mask share the result."""
         return self._visible_keys(self._of_item(kind, layer, item))
 
     def _of_item(self, kind: Kind, layer: int, item: int) -> AttentionCall:
@@ -241,7 +241,7 @@ class Trace(TraceLike):
         return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
 
     def _visible_keys(self, call: AttentionCall) -> VisibleKeys:
-        """Return the keys that the rows of a call may see, found once for all layers that share a mask."""
+        """Return the keys that each row of a call may see. Calls that share a mask share the result."""
         found = next((known for known in self._masks if visible_keys(call, known) is known), None)
         if found is None:
             self._masks.append(found := visible_keys(call))

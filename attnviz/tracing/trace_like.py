@@ -158,15 +158,18 @@ class TraceLike(TraceDoors, ABC):
     def _row_blocks(
         self, kind: Kind, layer: int, item: int, *, informs: bool, rows: range | None
     ) -> Iterator[RowBlock]:
-        """See `row_blocks`."""
+        """Yield the blocks of `row_blocks`, without checking the arguments."""
 
     def row_blocks(
         self, kind: Kind, layer: int, *, item: int = 0, informs: bool = False, rows: range | None = None
     ) -> Iterator[RowBlock]:
-        """Yield the weights of a layer in blocks of some 128 rows, so that no whole map is in memory: all heads of some
-        rows, then the next rows. This thread's listener is told before each block, and what it raises ends the work.
+        """Yield the weights of a layer in blocks of about 128 rows, so that no whole map is in memory.
 
-        With `informs` the blocks say the `information` of their rows; `rows` are those that are wanted, all by default.
+        The order is: all heads of the first rows, then all heads of the next rows. This thread's listener is called
+        before
+        each block; an exception it raises ends the work. `rows` limits the rows, by default to all. With `informs`,
+        each
+        block holds the `information` of its rows.
         """
         layers = self.shape(kind)[0]
         layer = validate_index(layer, layers, "layer", f"this trace has {kind} layers")
@@ -175,14 +178,14 @@ class TraceLike(TraceDoors, ABC):
     def _read_blocks(
         self, kind: Kind, layer: int, item: int, *, informs: bool = False, rows: range | None = None
     ) -> Iterator[RowBlock]:
-        """See `row_blocks`; the arguments are known to be right."""
+        """Yield the blocks of `row_blocks` for arguments that were checked before."""
         tell_listener(site := Site(kind, layer))
         for block in self._row_blocks(kind, layer, item, informs=informs, rows=rows):
             yield block
             tell_listener(site)
 
     def visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
-        """Return the keys that the rows of a layer see, found once where layers share a mask."""
+        """Return the keys that each row of a layer may see. Layers that share a mask share the result."""
         mask = self.layer_mask(kind, layer, item)
         return VisibleKeys(shared_once(mask), *mask.shape[-2:])
 

@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 
 
 class OutOfDeviceMemoryError(ValueError):
-    """A device has not enough memory for a request. The message is one sentence: what is needed, and what would fit."""
+    """A device has too little memory for a request. The message says how much is needed, and what would fit."""
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -121,10 +121,12 @@ def is_out_of_memory(error: Exception) -> bool:
 def explain_shortage(
     device: torch.device, what: str, *, tokens: int = 0, done: Callable[[], float] = lambda: 1.0
 ) -> Iterator[None]:
-    """Raise OutOfDeviceMemoryError in the place of torch's own error for a device without memory. Its sentence says
-    how much `what` needs beside what was taken before, how much there is, and how many of so many `tokens` would fit.
+    """Turn torch's out-of-memory error inside the block into an OutOfDeviceMemoryError.
 
-    `done` returns the share of the work that was done, 0 to 1, when memory ran out: the rest needs as much again.
+    Its message says how much memory `what` needs in addition to what was in use before, how much there is, and how
+    many of the `tokens` would fit. `done` returns the share of the work, 0 to 1, that was done when memory ran out; it
+    is
+    used to estimate what the rest would need.
     """
     before = _taken(device)
     try:
@@ -141,14 +143,14 @@ def explain_shortage(
 
 
 def _taken(device: torch.device) -> int:
-    """Count the bytes that tensors take on a device, as far as torch tells."""
+    """Return the number of bytes that tensors take on a device, or 0 if torch cannot tell."""
     if device.type == "cuda":
         return torch.cuda.memory_allocated(device)
     return torch.mps.current_allocated_memory() if device.type == "mps" else 0
 
 
 def _free_bytes(device: torch.device) -> int:
-    """Return the bytes that are left on a device, or 0 where torch does not tell."""
+    """Return the number of free bytes on a device, or 0 if torch cannot tell."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     if device.type == "mps":
@@ -157,7 +159,7 @@ def _free_bytes(device: torch.device) -> int:
 
 
 def _refused_bytes(error: RuntimeError) -> int:
-    """Read from torch's error how many bytes it could not have; 0 where the error does not say."""
+    """Read from torch's error how many bytes it failed to allocate; 0 if the error does not say."""
     found = re.search(r"[Tt]ried to allocate ([\d.]+) ([KMG]i?)?B", str(error))
     if found is None:
         return 0
@@ -165,7 +167,7 @@ def _refused_bytes(error: RuntimeError) -> int:
 
 
 def _describe_shortage(device: torch.device, what: str, bytes_: tuple[int, int], tokens: int) -> str:
-    """Write the sentence from the bytes that are needed and those that there are."""
+    """Write the message from the bytes that are needed and those that there are."""
     needed, room = bytes_
     if not 0 < room < needed:  # not known, or in pieces that are too small
         return FULL
@@ -177,12 +179,12 @@ def _describe_shortage(device: torch.device, what: str, bytes_: tuple[int, int],
 
 
 def gigabytes(count: int) -> str:
-    """Write a number of bytes in gigabytes, small ones in megabytes."""
+    """Format a number of bytes in gigabytes, or in megabytes if it is small."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
 
 def round_down(number: float) -> int:
-    """Round down to two digits."""
+    """Round a number down to two significant digits."""
     step = 10 ** max(len(str(int(number))) - 2, 0)
     return int(number) // step * step
 
@@ -244,7 +246,7 @@ def paired_runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[slice, slice]]:
 
 
 def available_memory() -> float:
-    """Return how many bytes of this machine's memory are free for this process; infinite if nothing says so."""
+    """Return how many bytes of this machine's memory the process can still use; infinity if that is unknown."""
     try:
         said = Path("/proc/meminfo").read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
@@ -254,9 +256,9 @@ def available_memory() -> float:
 
 
 def require_memory(needed: Callable[[int], float], tokens: int) -> None:
-    """Check that a run over so many tokens fits in memory, where `needed` says how many bytes it takes.
+    """Check that a run on `tokens` tokens fits in memory. `needed` returns the bytes that a number of tokens takes.
 
-    Raises OutOfDeviceMemoryError, whose sentence says how much is needed, what there is, and how many tokens would fit.
+    Raises OutOfDeviceMemoryError, whose message says how much is needed, what there is, and how many tokens would fit.
     """
     free = available_memory()
     if needed(tokens) <= free:

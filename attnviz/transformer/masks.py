@@ -150,8 +150,9 @@ def add_head_axis(mask: Bool[Tensor, "..."] | None) -> Bool[Tensor, "batch heads
 
 @dataclass(frozen=True, eq=False)
 class VisibleKeys:
-    """The keys that each block of `ROWS` rows may see under a `mask`, found once for all calls that share the mask; all
-    keys under no mask.
+    """The keys that each block of `ROWS` rows may see under a `mask`; without a mask, all keys.
+
+    They are found once and shared by all calls that share the mask.
     """
 
     ROWS: ClassVar[int] = 128
@@ -160,16 +161,20 @@ class VisibleKeys:
     k_len: int
 
     def bounds(self, row: int) -> tuple[int, int, int, int]:
-        """Return, for the block that has a row, the first key that any of its rows sees and the key after the last; of
-        the keys between these, the first that is hidden from some row and the key after the last such.
+        """Return four key positions for the block that holds a row.
+
+        The first two are the range of keys that any row of the block may see. The last two are the range, within it, of
+        the
+        keys that are hidden from some row. Both ranges exclude their end.
         """
         return (0, self.k_len, 0, 0) if self.mask is None else self._bounds[row // self.ROWS]
 
     def hiding(self, maps: slice, rows: slice, keys: slice) -> Float[Tensor, "maps rows keys"]:
-        """Return what hides the scores of a part of the mask if it is added: -inf where a key is hidden, 0 elsewhere.
+        """Return a tensor that hides keys when it is added to scores: -inf for hidden keys, 0 elsewhere.
 
-        To add it is several times faster on a CPU than to fill what the mask hides. The last one is kept, which other
-        layers of a short text ask for, too.
+        On a CPU, adding it is several times faster than filling scores by a mask. The last one is kept, because the
+        other
+        layers of a short text need the same one.
         """
         assert self.mask is not None  # without a mask no key is hidden
         asked = (maps if len(self.mask) > 1 else slice(0, 1), rows, keys)
@@ -186,14 +191,14 @@ class VisibleKeys:
 
     @cached_property
     def rows_without_keys(self) -> Bool[Tensor, "maps rows 1"] | None:
-        """True where a row sees no key; None where every row sees one."""
+        """Which rows see no key; None if every row sees one."""
         if self.mask is None or self.k_len == 0:
             return None
         empty = torch.cat([~_any(rows, -1) for rows in self._blocks], dim=-1).unsqueeze(-1)
         return empty if bool(empty.any()) else None
 
     def is_of(self, mask: Tensor | None, q_len: int, k_len: int) -> bool:
-        """Check whether this is what a mask gives: the same numbers in memory, for as many rows and keys."""
+        """Return whether this was made from the same mask in memory, for as many rows and keys."""
         is_same = self.mask is mask if self.mask is None or mask is None else is_same_memory(self.mask, mask)
         return is_same and (self.q_len, self.k_len) == (q_len, k_len)
 
@@ -217,19 +222,19 @@ class VisibleKeys:
 
 
 def cut_shared(tensor: Tensor, *parts: slice) -> Tensor:
-    """Cut the last axes of a tensor that broadcasts along them: an axis of size 1 stays."""
+    """Cut the last axes of a tensor. An axis of size 1 stays whole, because it broadcasts."""
     asked = zip(parts, tensor.shape[-len(parts) :], strict=True)
     return tensor[(..., *(part if size > 1 else slice(None) for part, size in asked))]
 
 
 def shared_once(mask: Bool[Tensor, "maps rows k_len"]) -> Bool[Tensor, "_ _ k_len"]:
-    """Return a mask with 1 for maps or rows that share it in memory."""
+    """Reduce the axes of maps and rows to size 1 if they share their values in memory."""
     mask = mask[:1] if mask.stride(0) == 0 else mask
     return mask[:, :1] if mask.stride(1) == 0 else mask
 
 
 def is_same_memory(one: Tensor, other: Tensor) -> bool:
-    """Check whether two tensors are views of the same numbers in memory."""
+    """Return whether two tensors are the same view of the same memory."""
     same = one.shape == other.shape and one.stride() == other.stride() and one.device == other.device
     return same and one.data_ptr() == other.data_ptr()
 
@@ -237,13 +242,13 @@ def is_same_memory(one: Tensor, other: Tensor) -> bool:
 def first_and_last_key(
     mask: Bool[Tensor, "maps rows k_len"],
 ) -> tuple[Int[Tensor, "maps rows"], Int[Tensor, "maps rows"]]:
-    """Return the first key that each row sees, and the key after the last; 0 and 0 for a row that sees none."""
+    """Return the first key that each row may see, and the position after the last; 0 and 0 if it sees none."""
     parts = [_first_and_last(rows) for rows in mask.split(VisibleKeys.ROWS, dim=-2)]
     return torch.cat([first for first, _ in parts], dim=-1), torch.cat([last for _, last in parts], dim=-1)
 
 
 def _any(mask: Tensor, dim: int) -> Tensor:
-    """Return `mask.any(dim)`; on a CPU the maximum of bytes is seven times faster."""
+    """Return `mask.any(dim)`, computed as a maximum of bytes, which is seven times faster on a CPU."""
     return mask.view(torch.uint8).amax(dim=dim).view(torch.bool)
 
 
@@ -252,6 +257,6 @@ def _all(mask: Tensor, dim: int) -> Tensor:
 
 
 def _first_and_last(cells: Bool[Tensor, "*any keys"]) -> tuple[Int[Tensor, "*any"], Int[Tensor, "*any"]]:
-    """Return the first True along the last axis, and the place after the last; 0 and 0 where there is none."""
+    """Return the position of the first True along the last axis and the position after the last; 0 and 0 if none."""
     numbers, there = cells.view(torch.uint8), _any(cells, -1)
     return numbers.argmax(dim=-1) * there, (cells.shape[-1] - numbers.flip(-1).argmax(dim=-1)) * there

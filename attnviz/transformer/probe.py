@@ -155,8 +155,9 @@ _PATIENCE = 2.0  # seconds of work before anything is said of it
 
 
 def time_left(seconds: float, done: float, total: float) -> str:
-    """Return ", about 40 s left" for work whose first `done` of `total` steps took `seconds`; "" for the first two
-    seconds.
+    """Return the estimated time left, such as ", about 40 s left"; "" during the first two seconds.
+
+    `seconds` is the time that the first `done` of `total` steps took.
     """
     if seconds < _PATIENCE or not 0 < done < total:
         return ""
@@ -166,8 +167,9 @@ def time_left(seconds: float, done: float, total: float) -> str:
 
 @contextmanager
 def report_layers(doing: str, total: int) -> Iterator[None]:
-    """Write to a terminal or a notebook how many of `total` layers are done and how long the rest will take, once the
-    work inside the block has taken two seconds. A page, which listens itself, and a script are not written to.
+    """Print, in a terminal or a notebook, how many of `total` layers are done and the time left.
+
+    Nothing is printed during the first two seconds, in a script, or if a listener is set, as on a page.
     """
     if _LISTENER.get() is not None or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
         yield

@@ -1,8 +1,8 @@
-"""Attention weights a block of rows at a time, so that no whole map of a long text is ever in memory.
+"""Attention weights in blocks of rows, so that no whole map of a long text is ever in memory.
 
-A block holds some rows of some heads, and only the keys from the first to the last that any of these rows may see: what
-lies right of a causal block or left of a sliding window is not computed. Weights are float32 on the device of the call,
-whatever the call ran in.
+A block holds some rows of some heads, and the keys from the first to the last that any of these rows may see. Keys to
+the right of the causal mask or to the left of a sliding window are thus not computed. Weights are float32 on the device
+of the call, whatever number format the call ran in.
 """
 
 from collections.abc import Iterator
@@ -24,10 +24,10 @@ _LOWEST = torch.finfo(torch.float32).min / 2  # 0 times it is 0, and not NaN as 
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """Weights of some `rows` of some `heads` on the `keys` from the first to the last that may be seen; all others are
-    0. `information` is the sum of -a ln a over each row, where it is known without the logarithms of the weights.
+    """The weights of the given heads, rows and keys. The weights on all other keys are 0.
 
-    The memory of `attn` is used again for the next block: copy what is to stay.
+    `information` is the sum of -a ln a over each row, if it was computed without the logarithms of the weights. The
+    memory of `attn` is reused for the next block, so copy what you want to keep.
     """
 
     heads: slice
@@ -37,7 +37,7 @@ class RowBlock:
     information: Float[Tensor, "heads rows"] | None = None
 
     def move_heads(self, by: int) -> "RowBlock":
-        """Return the block as one of maps that are counted from `by` on."""
+        """Return the block with its heads' numbers raised by `by`."""
         return replace(self, heads=slice(self.heads.start + by, self.heads.stop + by)) if by else self
 
     def row_information(self) -> Float[Tensor, "heads rows"]:
@@ -45,7 +45,7 @@ class RowBlock:
         return torch.special.entr(self.attn).sum(dim=-1) if self.information is None else self.information
 
     def gather(self, keys: Int[Tensor, "rows kinds"]) -> Float[Tensor, "heads rows kinds"]:
-        """Return the weights of each row on keys of its own; 0 on a key that is not in the block."""
+        """Return the weights of each row on its own choice of keys; 0 for a key outside of the block."""
         if self.keys.start == self.keys.stop:
             return self.attn.new_zeros(*self.attn.shape[:2], keys.shape[-1])
         at = keys - self.keys.start
@@ -55,7 +55,7 @@ class RowBlock:
 
 
 def visible_keys(call: AttentionCall, before: VisibleKeys | None = None) -> VisibleKeys:
-    """Find the keys that the rows of a call of one item may see; `before` is returned if the call has its mask."""
+    """Return the keys that the rows of a call of one item may see; `before`, if it was made from the same mask."""
     q_len, k_len = call.query.shape[2], call.key.shape[2]
     mask = None if call.mask is None else shared_once(call.mask[0].expand(-1, -1, k_len))
     return before if before is not None and before.is_of(mask, q_len, k_len) else VisibleKeys(mask, q_len, k_len)
@@ -64,10 +64,10 @@ def visible_keys(call: AttentionCall, before: VisibleKeys | None = None) -> Visi
 def row_blocks(
     call: AttentionCall, visible: VisibleKeys | None = None, *, informs: bool = False, rows: range | None = None
 ) -> Iterator[RowBlock]:
-    """Compute the weights of a call of one item, block by block: all heads of some rows, then the next rows.
+    """Compute the weights of a call of one item in blocks: all heads of the first rows, then of the next rows.
 
-    `visible` is what `visible_keys` finds, if the caller has it already. With `informs` the blocks say the
-    `information` of their rows. `rows` are those that are wanted, all by default.
+    Pass `visible` if you have the result of `visible_keys` already. `rows` limits the rows, by default to all. With
+    `informs`, each block holds the `information` of its rows.
     """
     visible = visible or visible_keys(call)
     work = _BlockWork(call, visible, informs)
@@ -87,19 +87,19 @@ def blocks_of_maps(attn: Float[Tensor, "maps q_len k_len"], rows: range | None =
 
 
 def _block_slices(rows: range) -> Iterator[slice]:
-    """Cut rows at multiples of `ROWS`."""
+    """Yield slices of rows, cut at multiples of `ROWS`."""
     for start in range(rows.start - rows.start % ROWS, rows.stop, ROWS):
         yield slice(max(start, rows.start), min(start + ROWS, rows.stop))
 
 
 def _heads_at_once(heads: int, group: int, k_len: int, device: torch.device) -> int:
-    """Return how many heads a block has: whole groups that share their keys."""
+    """Return how many heads go into a block, a multiple of the heads that share a key head."""
     cells = _CELLS_ON_CPU if device.type == "cpu" else _CELLS_ELSEWHERE
     return min(heads, max(1, cells // (ROWS * max(1, k_len) * group)) * group)
 
 
 class _BlockWork:
-    """A call's keys in float32, and memory for one block."""
+    """The keys of a call in float32, and the memory that its blocks reuse."""
 
     def __init__(self, call: AttentionCall, visible: VisibleKeys, informs: bool) -> None:
         self.call, self.visible = call, visible
@@ -155,9 +155,10 @@ class _BlockWork:
         return scores
 
     def _weights(self, scores: Tensor, heads: slice) -> tuple[Tensor, Tensor]:
-        """Apply the softmax. Return the weights, and of each row the logarithm of the sum that they were divided by,
-        with the largest score as 0; the scores are then relative to it, too. Where nobody needs scores, weights take
-        their place, and zeros that of the logarithms.
+        """Apply the softmax. Return the weights and, for each row, the logarithm of the softmax's sum.
+
+        The scores are shifted in place so that the largest of a row is 0, and the sum is that of the shifted scores. If
+        scores are not needed afterwards, the weights overwrite them and the logarithms are returned as 0.
         """
         if not self.keeps_scores:
             return torch.softmax(scores, dim=-1, out=scores), scores.new_zeros(())
@@ -173,7 +174,10 @@ class _BlockWork:
         return attn, log_sum
 
     def _information(self, attn: Tensor, scores: Tensor, log_sum: Tensor, hides: slice | None) -> Tensor:
-        """Return the sum of -a ln a of each row: with ln a = s - log Z it is W log Z less the sum of a s."""
+        """Return the sum of -a ln a over each row, from scores s and the logarithm of their sum Z.
+
+        Because ln a = s - log Z, it is W log Z minus the sum of a s, where W is the sum of the row's weights.
+        """
         if self.call.bias is not None:  # which may be -inf
             scores.clamp_(min=_LOWEST)
         elif hides is not None:

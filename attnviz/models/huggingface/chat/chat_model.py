@@ -132,8 +132,8 @@ class RecordedModel(NetworkModel):
         )  # fmt: skip
 
     def _bytes_kept(self, tokens: int, request: PassRequest) -> float:
-        """Estimate how many bytes the trace of one text keeps: queries, keys and values, masks, and what else was asked
-        for.
+        """Estimate how many bytes the trace of one text keeps: queries, keys, values, masks, and the records
+        asked for.
         """
         config = self.network.model.config.get_text_config()
 

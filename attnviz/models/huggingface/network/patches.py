@@ -36,7 +36,7 @@ def cast(model: Any, device: torch.device, dtype: torch.dtype) -> None:
 
 
 def _share_on(model: Any, device: torch.device) -> float:
-    """Return the share of a model's numbers that is on a device of that type."""
+    """Return the share of a model's parameters that is on a device of the given type."""
     sizes = [(tensor.device.type == device.type, tensor.numel()) for _, tensor in _tensors(model)]
     return sum(size for is_there, size in sizes if is_there) / max(1, sum(size for _, size in sizes))
 
