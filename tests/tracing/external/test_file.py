@@ -93,7 +93,7 @@ BROKEN = {
     "empty": (b"", "own.safetensors", "not a .safetensors file"),
     "pickle": (npz(attn=np.array([Bomb()], dtype=object), tokens=TOKENS), "own.npz", "Python objects"),
     "lying header": (lying_header(), "own.npz", "less than it says"),
-    "no attn": (npz(weights=ATTN.numpy()), "own.npz", "no attn"),
+    "no attn": (npz(weights=ATTN.numpy()), "own.npz", "no array called attn"),
     "no tokens": (npz(attn=ATTN.numpy()), "own.npz", "no tokens"),
     "numbers as tokens": (npz(attn=ATTN.numpy(), tokens=np.arange(3)), "own.npz", "not a list of strings"),
     "long token": (npz(attn=ATTN.numpy(), tokens=np.array(["a" * 999] * 3)), "own.npz", "characters"),

@@ -221,7 +221,7 @@ def test_a_template_of_a_million_lines_is_refused_unread(checkpoint):
         ([*ASKED, {"role": "user", "content": "?"}], "Turn 4 is the user's, where the assistant's is expected"),
         ([ASKED[0], {"role": "system", "content": "Be brief."}], "only the first turn may be a system turn"),
         ([TOLD[0]], "add a user turn"),
-        (ASKED[:1] * 201, "at most 200 are read"),
+        (ASKED[:1] * 201, "reads at most 200."),
     ],
 )
 def test_a_conversation_that_cannot_be_read_is_one_sentence(messages, sentence):
