@@ -64,7 +64,7 @@ def test_thumbnails_are_the_largest_weight_of_each_block() -> None:
 @pytest.mark.parametrize("layer", [-1, LAYERS, True])
 def test_a_layer_that_there_is_not_is_one_sentence(layer) -> None:
     trace = from_tensors(torch.rand(LAYERS, HEADS, 5, 5), list("abcde"))
-    with pytest.raises(ValueError, match=r"layer must be (from 0 to 2|a whole number)"):
+    with pytest.raises(ValueError, match=r"layer (must be from 0 to 2|is a whole number, not True)"):
         trace.one_layer("encoder_self", layer)
     with pytest.raises(ValueError, match=r"layer must be (a number )?from 0 to 2"):
         maps_overview(trace, "encoder_self", side=3).maps(trace, MapOptions()).weights(layer, 0)
