@@ -115,9 +115,7 @@ class _ContextWatch(Probe):
 
 
 def allowed_share(dtype: torch.dtype, device: str) -> float:
-    """Return how far a product that a pass made in `dtype` on that type of device may differ from the same product on
-    the CPU, as a share of its size.
-    """
+    """Return the relative tolerance between a product computed in `dtype` on a type of device and on the CPU."""
     own, unit = torch.finfo(dtype).eps, rounding_unit(dtype, device)
     return ROUNDING * own + (_IN_TF32 * unit if unit > own else 0.0)
 

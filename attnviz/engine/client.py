@@ -36,7 +36,7 @@ class OtherWeightsError(ValueError):
 
 @dataclass
 class Engine:
-    """An engine at an address. Many threads may use it; `seconds` is the longest time for an answer."""
+    """An engine at an address. Many threads may use it; `seconds` is the timeout for an answer."""
 
     address: str
     token: str = field(default="", repr=False)

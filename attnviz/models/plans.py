@@ -96,7 +96,7 @@ def kind_plans(trace: TraceLike) -> dict[Kind, KindPlan]:
 
 
 def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
-    """Return stacks that have only the layers of which a trace has maps."""
+    """Return the stacks of a model of which only the number of layers is known, from the maps that a trace has."""
     stacks: list[StackPlan] = []
     for stack, kinds in KINDS_OF.items():
         here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]

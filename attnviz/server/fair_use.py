@@ -184,7 +184,8 @@ class FairUse:
         if self._connected.total() >= self._settings.visitors:
             return f"This server is full: all {self._settings.visitors} places are taken at the moment."
         if self._connected[address] >= self._settings.visitors_an_address:
-            return f"All {self._settings.visitors_an_address} places of one address are taken at the moment."
+            most = self._settings.visitors_an_address
+            return f"This server admits {most} visitors from one network address, and yours has that many already."
         return ""
 
 

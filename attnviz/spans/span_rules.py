@@ -222,7 +222,7 @@ def spans_by_rule(rule: str, spanned: SpannedText) -> tuple[Span, ...]:
         raise ValueError(f"There is no rule called “{rule[:40]}”. Please choose one of {', '.join(RULES)}.")
     found = {"roles": _roles, "sentences": _sentences, "passages": _passages}[rule](spanned)
     if not found:
-        raise ValueError("This text has no token for a span.")
+        raise ValueError("This text has no tokens, so it has no spans.")
     if len(found) > MOST_SPANS:
         raise ValueError(f"This text has {len(found)} {rule}; at most {MOST_SPANS} spans are shown.")
     return check_spans(_told_apart(found), len(spanned.tokens))
@@ -248,7 +248,7 @@ def read_answer(written: str, spanned: SpannedText) -> Span:
 def _default_answer(spanned: SpannedText) -> Span:
     length = len(spanned.tokens)
     if length < 2:
-        raise ValueError("This text has a single token: an answer needs one before it.")
+        raise ValueError("This text has only one token. An answer needs at least one token before it.")
     spoken = [turn for turn in spanned.turns if turn.role == "assistant" and 0 < turn.start < turn.end <= length]
     written = [region for region in spanned.regions if region.name == "written" and region.start > 0]
     return replace(next(iter(spoken[-1:] + written), Span("", length - 1, length)), name="answer")

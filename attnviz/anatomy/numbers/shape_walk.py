@@ -408,7 +408,7 @@ class SequenceFirstWalk(Walk):
             f"{self.mask_code}.permute(1, 2, 0)",
             self.mask.permute(1, 2, 0),
             "q_len k_len batch",
-            "True where a key may be seen, sequence first as well." + self.no_mask(),
+            "True where a key is visible. The sequence axis comes first here too." + self.no_mask(),
         )
         wide = self.line(
             "mask = mask.unsqueeze(-1)",

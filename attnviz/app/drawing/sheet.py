@@ -95,7 +95,7 @@ def explain_words(page: str) -> None:
 
     The component draws nothing itself. It watches buttons, list entries and labels, both Streamlit's and those of our
     widgets, and recognizes them by their text or their `data-term` (`attnviz.kit.views.terms`). It skips widgets that
-    explain their own terms (`kit/js/definitions.js`). Both show the same bubble.
+    explain their own terms (`kit/js/definitions.js`). Those widgets show their explanations in the same kind of bubble.
     """
     widget(_KEY)(key=_KEY, data=_words_data(page), on_go_change=lambda: _go_to_place(page))
 

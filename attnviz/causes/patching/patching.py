@@ -228,7 +228,9 @@ def _source(trace: Any) -> str:
 
 
 def _step(pair: Pair, number: int, row: int, difference: float) -> dict[str, Any]:
-    """Pack a row: its input, its output in the clean run, and the distance between the two predictions."""
+    """Return a row's input, its output in the clean run, and how far the clean and the changed run's
+    predictions differ.
+    """
     sentence = pair.clean.sentences[0]
     if not sentence.tgt:
         goes_in, comes_out = sentence.src[row], None

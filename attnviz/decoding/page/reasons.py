@@ -90,7 +90,7 @@ def _mask(view: DecodingState, seen: Seen) -> Reason | None:
         return Reason(
             "Without the causal mask every row of the pass but the last also looks at tokens that its step has not "
             "seen.",
-            f"This model was trained with the mask and never learned what to do with them.{loss} A "
+            f"This model was trained with the mask and never learned to use later tokens.{loss} A "
             "model trained without the mask would copy each label from the next input. Its loss would "
             "be near 0, but it would write nonsense, because there is no next input to copy while it "
             "writes.",

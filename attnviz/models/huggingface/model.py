@@ -133,9 +133,12 @@ class HuggingFaceModel(ChatModel):
         continuation), or an encoder-decoder's `tgt_text`. `Step.token` is always the token that the model would choose.
         At most `max_tokens` are written, 512 by default. At most 512 tokens of a text are read, or `max_tokens` if that
         is more; a UserWarning says if the text was cut. `messages` are a conversation in place of the text. The
-        `interventions` apply to each step. Raises ValueError for a model that does not write, for ids that do not begin
-        as a target or the prompt does, for an impossible intervention, and for tokens to be written after a prompt that
-        was cut although no `max_tokens` asked for the cut.
+        `interventions` apply to each step. Raises ValueError
+
+        - for a model that does not write;
+        - for ids `tgt_in` that do not begin like a target, or like the prompt;
+        - for an intervention that this model cannot apply;
+        - if tokens should be written after a prompt that was truncated, unless `max_tokens` asked for that.
         """
         if not self.writes:
             raise ValueError(f"{self.name} writes no text, so it has no decoding to follow.")

@@ -154,7 +154,9 @@ def cycle_names(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict
 
 
 def _initial(name: str) -> str:
-    """Return the first letter of the module that holds a list of layers: L for `model.L_module.layers`."""
+    """Return the first letter of the name of the module that contains a list of layers: L for
+    `model.L_module.layers`.
+    """
     return next((part[0].upper() for part in reversed(name.split(".")) if part not in ("layers", "layer")), "L")
 
 
