@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 import transformers
+from PIL import Image
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 import attnviz
@@ -25,6 +26,7 @@ from tests.models.huggingface.class_rows import CRASHED, ClassRow, class_row, ev
 from tests.models.huggingface.every_class import SORTS, text_classes
 from tests.models.huggingface.families import FAMILIES
 from tests.models.huggingface.files.forms import FORMS
+from tests.models.huggingface.images import vision
 from tests.models.huggingface.shown import PAGES, TEXT, describe_scoring
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "models.md"
@@ -92,6 +94,17 @@ The files that a folder may hold its weights in, each tried on a folder of its o
 - **Adapters** (PEFT): a model in memory with its adapters is shown with them, held against PEFT's own `forward`.
   Methods with virtual tokens (prompt, prefix and P-tuning, CPT, cartridge), aLoRA and X-LoRA are refused by name; a
   note says where `adaption_prompt` adds attention that no map shows. A folder with an adapter alone is refused.
+"""
+_OF_IMAGES = """
+## Images
+
+Vision models with random weights and their image processors of transformers
+(`tests/models/huggingface/images/vision.py`), opened as `attnviz.load(model, processor)`.
+
+- **Tokens** are those beside the patches: in front of them, and behind them after a bar.
+- **Difference**: the largest of any weight to transformers' eager pass over its processor's output.
+
+{table}
 """
 _IN_PYTHON_ALONE = """
 ## Tokenizers that are not read
@@ -194,8 +207,33 @@ def document(rows: list[Row], classes: list[ClassRow]) -> str:
     returns = RETURNS.read_text(encoding="utf-8").format(version=version)
     return "\n".join((
         _HEAD.format(version=version), "## Families", "", families, "", returns, classes_section(classes).strip(), "",
-        files_section().strip(), _IN_PYTHON_ALONE.format(version=version, names=names),
+        files_section().strip(), images_section(), _IN_PYTHON_ALONE.format(version=version, names=names),
     ))  # fmt: skip
+
+
+def images_section() -> str:
+    """Open every vision model and write their table."""
+    rows = [_line(image_row(name)) for name in (*vision.FAMILIES, *vision.OTHERS)]
+    return _OF_IMAGES.format(table=_table(("family", "tokens", "shown", "difference"), ["---"] * 3 + ["---:"], rows))
+
+
+@torch.inference_mode()
+def image_row(name: str) -> tuple[str, ...]:
+    """Open a vision model: its name, the tokens beside its patches, whether it is shown, and the largest difference."""
+    model, processor = vision.vision_model(name), vision.processor(name)
+    try:
+        made: Any = attnviz.load(model, processor)
+    except ValueError as refusal:
+        return name, "", f"no: {str(refusal)[0].lower()}{str(refusal)[1:]}", ""
+    trace = made.trace(vision.photo())
+    fields = dict(processor(images=Image.fromarray(vision.photo()), return_tensors="pt"))
+    model.set_attn_implementation("eager")
+    own = model(**fields, **made.flags_for(fields), output_attentions=True)
+    count = len(trace.query_tokens("encoder_self"))
+    expected = torch.stack(own.attentions)[:, 0, :, :count, :count]
+    worst = float((trace.attn("encoder_self") - expected).abs().max())
+    tokens = " ".join(made.order.before) + (" | " + " ".join(made.order.after) if made.order.after else "")
+    return name, tokens.replace("|", r"\|"), "yes", f"{worst:.0e}"
 
 
 def classes_section(rows: list[ClassRow]) -> str:
