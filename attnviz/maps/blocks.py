@@ -39,7 +39,7 @@ class ShownMaps:
         """Make the shown maps of a kind, with labels. Raises ValueError if the trace does not have the kind."""
         return cls(trace, kind, labels(trace, kind, options, item=item), options, item)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int, int, int]:
         """The numbers of layers, heads per layer, rows and columns."""
         return *self.trace.shape(self.kind), len(self.axes[0]), len(self.axes[1])

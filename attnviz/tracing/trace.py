@@ -16,7 +16,7 @@ from torch import Tensor
 from attnviz.guards.arguments import reads_arguments
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import CUT, RunInfo, Sentence, Side
-from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.recorder import GroupedCalls, Recorder
 from attnviz.tracing.trace_like import KINDS, TraceLike, require_present, validate_index
 from attnviz.transformer.attention import call_attn, call_scores, call_sink_weights
 from attnviz.transformer.device import gpu_of_run, is_out_of_memory
@@ -87,7 +87,7 @@ class Trace(TraceLike):
 
         Some models have other numbers in their decoder than in their encoder.
         """
-        return len(self._layers(kind)), self.calls[Site(kind, 0)].query.shape[1]
+        return len(self._layers(kind)), self._as_kept(Site(kind, 0)).query.shape[1]
 
     def attn(
         self, kind: Kind, *, layer: int | None = None, head: int | None = None, item: int = 0
@@ -108,11 +108,11 @@ class Trace(TraceLike):
 
     def has_sinks(self, kind: Kind) -> bool:
         """Check whether heads of a kind of attention have a sink, which takes a part of each row but is not a token."""
-        return any(self.call(kind, layer).sinks is not None for layer in self._layers(kind))
+        return any(self._as_kept(Site(kind, layer)).sinks is not None for layer in self._layers(kind))
 
     def has_indexer(self, kind: Kind) -> bool:
         """Check whether an indexer in the model chooses the keys of each row for a kind of attention."""
-        return any(self.call(kind, layer).chosen is not None for layer in self._layers(kind))
+        return any(self._as_kept(Site(kind, layer)).chosen is not None for layer in self._layers(kind))
 
     def sink_weights(self, kind: Kind, *, item: int = 0) -> Float[Tensor, "layers heads q_len"] | None:
         """Return each row's weight on its head's attention sink, which is not a token; None if this kind has
@@ -126,7 +126,8 @@ class Trace(TraceLike):
 
     def layer_mask(self, kind: Kind, layer: int, item: int = 0) -> Bool[Tensor, "heads q_len k_len"]:
         """Return the masks of a layer's heads; a mask that all heads share is in memory once."""
-        return visible_cells(self._one_call(kind, layer, None, item))[0].cpu()
+        layer = validate_index(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
+        return visible_cells(self._of_item(kind, layer, self._item(item)))[0].cpu()
 
     def context(self, kind: Kind, layer: int, item: int = 0) -> Float[Tensor, "heads q_len d_k"]:
         """Return attn · V of each head, before the heads are merged."""
@@ -167,11 +168,11 @@ class Trace(TraceLike):
     def _nbytes(self) -> int:
         put = (values for each in self.interventions for values in each.values.values())
         others = (*self.contexts.values(), *self.layers.values(), self.memory, self.logits, *put)
-        return bytes_kept(self.calls.values(), others)
+        return bytes_kept(map(self._as_kept, self.calls), others)
 
     def _move_to_cpu(self) -> "Trace":
         """Move every tensor to the CPU; a tensor that several sites share stays a single tensor."""
-        if all(call.query.device.type == "cpu" for call in self.calls.values()):
+        if all(self._as_kept(site).query.device.type == "cpu" for site in self.calls):
             return self
         moved: dict[int, Tensor] = {}
 
@@ -182,7 +183,7 @@ class Trace(TraceLike):
 
         return replace(
             self,
-            calls={site: call.map_tensors(move) for site, call in self.calls.items()},
+            calls=GroupedCalls({site: self._as_kept(site).map_tensors(move) for site in self.calls}),
             contexts={site: move(context) for site, context in self.contexts.items()},
             layers={place: move(output) for place, output in self.layers.items()},
             memory=None if self.memory is None else move(self.memory),
@@ -235,9 +236,13 @@ class Trace(TraceLike):
         """Return the keys that each row of a layer may see. Layers that share a mask share the result."""
         return self._visible_keys(self._of_item(kind, layer, item))
 
+    def _as_kept(self, site: Site) -> AttentionCall:
+        """Return a call with one key and value for each group of heads that share them, where it is kept so."""
+        return self.calls.as_kept(site) if isinstance(self.calls, GroupedCalls) else self.calls[site]
+
     def _of_item(self, kind: Kind, layer: int, item: int) -> AttentionCall:
         sentence = self.sentences[item]
-        call = select_item(self.calls[Site(kind, layer)], item, None)
+        call = select_item(self._as_kept(Site(kind, layer)), item, None)
         return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
 
     def _visible_keys(self, call: AttentionCall) -> VisibleKeys:

@@ -1,5 +1,8 @@
 """The methods that analyses and pages call on every model, on a checkpoint: rerun, generate, spell, save."""
 
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -9,6 +12,9 @@ from attnviz.models.huggingface import load
 from attnviz.models.protocol import Model
 from attnviz.text.display import display_token
 from attnviz.tracing.interventions import MaskOverride
+from attnviz.tracing.recorder import GroupedCalls
+from attnviz.transformer import row_blocks
+from attnviz.transformer.masks import VisibleKeys
 from attnviz.transformer.probe import Site
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.tokenizers_made import one_special
@@ -135,3 +141,35 @@ def test_a_side_that_a_model_does_not_have_is_refused_and_the_other_named(name, 
     assert trace.tokens(other)
     with pytest.raises(ValueError, match=rf"This trace has no .*, tokens\('{other}'\)"):
         trace.tokens(side)
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "t5", "bert"])  # groups, a window, a bias, no mask
+def test_numbers_read_in_blocks_are_those_of_transformers_own_eager_weights(name, model, checkpoint, monkeypatch):
+    monkeypatch.setattr(VisibleKeys, "ROWS", 5)
+    monkeypatch.setattr(row_blocks, "ROWS", 5)
+    trace = make_trace(model, name)
+    kind = trace.kinds[0]
+    ids = torch.tensor([[token.id for token in trace.query_tokens(kind)]])
+    reference = checkpoints.reference(checkpoint(name))
+    run = reference.get_encoder() if name == "t5" else reference
+    with torch.inference_mode():
+        eager = torch.cat(run(ids, output_attentions=True).attentions)
+    wanted = torch.nn.functional.adaptive_max_pool2d(eager, 4)
+    assert (trace.thumbnails(kind, side=4) - wanted.mul(255).round()).abs().max() <= 1
+    table, places = trace.metrics(kind), torch.arange(ids.shape[1])
+    bits = (torch.special.entr(eager).sum(-1) / math.log(2)).mean(-1).flatten()
+    away = (eager * (places - places[:, None]).abs()).sum(-1).mean(-1).flatten()
+    torch.testing.assert_close(torch.tensor(table["entropy"]).float(), bits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(torch.tensor(table["mean_distance"]).float(), away, atol=1e-5, rtol=1e-5)
+    first = eager[..., 0].mean(-1).flatten()
+    torch.testing.assert_close(torch.tensor(table["first_token_mass"]).float(), first, atol=1e-5, rtol=1e-5)
+
+
+def test_keys_and_values_that_heads_share_are_kept_once(model):
+    trace = make_trace(model, "llama")  # six heads in two groups
+    kept, call = trace.calls.as_kept(Site("decoder_self", 1)), trace.call("decoder_self", 1)
+    assert kept.key.shape[1] == kept.value.shape[1] == 2
+    assert torch.equal(call.key, kept.key.repeat_interleave(3, dim=1))
+    assert torch.equal(call.value, kept.value.repeat_interleave(3, dim=1))
+    changed = replace(call, key=call.key + torch.arange(6).view(1, 6, 1, 1))  # as an intervention changes heads
+    assert torch.equal(GroupedCalls({Site("decoder_self", 0): changed})[Site("decoder_self", 0)].key, changed.key)
