@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnviz.transformer.cache import LayerCache
 from attnviz.transformer.dropout import Dropout, apply_dropout
-from attnviz.transformer.masks import add_head_axis, is_known_causal
+from attnviz.transformer.masks import add_head_axis, any_along, is_known_causal
 from attnviz.transformer.probe import AttentionCall, EditedWeights, Probe, Site, tell_listener
 
 Query = Float[Tensor, "batch heads q_len d_k"]
@@ -263,7 +263,8 @@ def _visible_ends(call: AttentionCall) -> list[int] | None:
     """
     if call.mask is None or call.mask.shape[-2] == 1:
         return None
-    seen = call.mask.reshape(-1, *call.mask.shape[-2:]).any(dim=0)
-    seen = torch.stack([rows.any(dim=0) for rows in seen.split(_ROWS)])
+    masks = call.mask.reshape(-1, *call.mask.shape[-2:])
+    seen = masks[0] if len(masks) == 1 else any_along(masks, 0)
+    seen = torch.stack([any_along(rows, 0) for rows in seen.split(_ROWS)])
     ends = (seen * torch.arange(1, seen.shape[-1] + 1)).amax(dim=-1).clamp(min=1)
     return None if int(ends.min()) == seen.shape[-1] else ends.tolist()

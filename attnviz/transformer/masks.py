@@ -194,7 +194,7 @@ class VisibleKeys:
         """Which rows see no key; None if every row sees one."""
         if self.mask is None or self.k_len == 0:
             return None
-        empty = torch.cat([~_any(rows, -1) for rows in self._blocks], dim=-1).unsqueeze(-1)
+        empty = torch.cat([~any_along(rows, -1) for rows in self._blocks], dim=-1).unsqueeze(-1)
         return empty if bool(empty.any()) else None
 
     def is_of(self, mask: Tensor | None, q_len: int, k_len: int) -> bool:
@@ -208,7 +208,7 @@ class VisibleKeys:
         if self.k_len == 0 or count == 0:
             return [(0, 0, 0, 0)] * count
         blocks = [block.flatten(0, 1) for block in self._blocks]
-        begins, ends = _first_and_last(torch.stack([_any(block, 0) for block in blocks]))
+        begins, ends = _first_and_last(torch.stack([any_along(block, 0) for block in blocks]))
         places = torch.arange(self.k_len, device=begins.device)
         between = (places >= begins.unsqueeze(-1)) & (places < ends.unsqueeze(-1))
         hidden = _first_and_last(between & torch.stack([~_all(block, 0) for block in blocks]))
@@ -247,7 +247,7 @@ def first_and_last_key(
     return torch.cat([first for first, _ in parts], dim=-1), torch.cat([last for _, last in parts], dim=-1)
 
 
-def _any(mask: Tensor, dim: int) -> Tensor:
+def any_along(mask: Tensor, dim: int) -> Tensor:
     """Return `mask.any(dim)`, computed as a maximum of bytes, which is seven times faster on a CPU."""
     return mask.view(torch.uint8).amax(dim=dim).view(torch.bool)
 
@@ -258,5 +258,5 @@ def _all(mask: Tensor, dim: int) -> Tensor:
 
 def _first_and_last(cells: Bool[Tensor, "*any keys"]) -> tuple[Int[Tensor, "*any"], Int[Tensor, "*any"]]:
     """Return the position of the first True along the last axis and the position after the last; 0 and 0 if none."""
-    numbers, there = cells.view(torch.uint8), _any(cells, -1)
+    numbers, there = cells.view(torch.uint8), any_along(cells, -1)
     return numbers.argmax(dim=-1) * there, (cells.shape[-1] - numbers.flip(-1).argmax(dim=-1)) * there
