@@ -178,7 +178,7 @@ def test_what_torch_refuses_is_a_runtime_error_there_too(both) -> None:
 
 def test_what_needs_the_model_itself_says_so_in_a_sentence(both) -> None:
     model: Both = both("gpt2")
-    with pytest.raises(CannotTravelError, match=r"^gpt2 runs on the engine: .*own layers"):
+    with pytest.raises(CannotTravelError, match=r"^gpt2 runs on the engine: .*the layers of the model"):
         model.there.rerun(model.here.trace(TEXT), Recorder())
     with pytest.raises(ValueError, match=r"^gpt2 runs on the engine, but this needs the model itself \(torch_module\)"):
         model.there.torch_module  # noqa: B018 - asking is all
