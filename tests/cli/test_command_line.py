@@ -130,7 +130,7 @@ def test_steps_draws_the_same_for_the_same_seed(folder):
         (("steps", "dog", "--to", "fr", "--sample", "--temperature", "inf"), "at least 0.001, not inf"),
         (("trace", "dog", "--to", "fr", "--out", "missing/x.npz"), "missing"),
         (("trace", "dog", "--to", "fr"), "say which file to write"),
-        (("trace", "dog", "--to", "fr", "--html", "missing/x.html"), "There is no folder 'missing'"),
+        (("trace", "dog", "--to", "fr", "--html", "missing/x.html"), "The folder 'missing'"),
         (("trace", "dog", "--to", "fr", "--html", "x.html", "--picture", "head"), "There is no picture 'head'"),
     ],
 )
@@ -209,7 +209,7 @@ def test_how_to_draw_is_refused_where_nothing_is_drawn(folder, way):
 def test_a_folder_that_is_not_there_is_said_before_the_run(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("attnviz.models.catalogue.load", lambda *_, **__: pytest.fail("the model ran"))
     result = run("trace", "dog", "--to", "fr", "--model", str(folder), "--out", str(tmp_path / "missing" / "x.npz"))
-    assert result.stderr.startswith("attnviz: There is no folder ")
+    assert result.stderr.startswith("attnviz: The folder ")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_a_question_has_its_fields_and_a_word_such_as_no_stays_a_word() -> None:
         ("kind: cell", "kind: sell", 20, "cell, row, head"),
         ("row: aime", "rwo: aime", 22, "no field “rwo”"),
         ("most: 2", "most: 20", 23, "step 1, question: “most” is a whole number from 1 to 5, not “20”"),
-        ("most: 2", "most: 2\nmost: 3", 24, "question: “most” stands here twice"),
+        ("most: 2", "most: 2\nmost: 3", 24, "question: “most” appears here twice"),
         ("ask: Which?", "ask: Which: one?", 21, "quotes"),
         ("ask: Which?\n", "", 20, "step 1, question: “ask” is missing; write “ask: …”"),
         ("show: row", "show: rows", 25, "row, map, grid, strip"),

@@ -72,7 +72,7 @@ def test_an_answer_is_changed_in_its_own_fields(sit: Screen, classes: Classroom,
     assert "Your answer is in: two. Your earlier answer counts until you press “Change answer”." in page_text(app)
     assert stored_answers(classes, key) == ["two"]
     app.button(key="class-submit").click().run()
-    assert "Your answer is in: three. You can change it" in page_text(app)
+    assert "Your answer is in: three. You can change your answer" in page_text(app)
     assert stored_answers(classes, key) == ["three"]
 
 

@@ -87,7 +87,7 @@ def test_an_answer_is_in_once(sit, classes, key) -> None:
     assert len(app.error) == 1, "nothing is chosen"
     app.radio[0].set_value(1).run()
     app.button(key="class-submit").click().run()
-    assert "Your answer is in: three <b>$x$</b>. You can change it" in page_text(app)
+    assert "Your answer is in: three <b>$x$</b>. You can change your answer" in page_text(app)
     assert classes.teachers.view(key).summaries["before"].options == (0, 1)
 
 

@@ -97,8 +97,8 @@ def bomb() -> bytes:
     ("channels first", np.zeros((3, 5, 5)), r"not \(3, 5, 5\): put the channels last"),
     ("two channels", np.zeros((5, 5, 2)), r"the shape \(height, width, 3\), not \(5, 5, 2\)"),
     ("no pixels", np.zeros((0, 5, 3)), "no pixels"),
-    ("numbers of no scale", np.full((5, 5, 3), 7.5), "pixels from 7.5 to 7.5"),
-    ("negative numbers", np.full((5, 5, 3), -1), "pixels from -1 to -1"),
+    ("numbers of no scale", np.full((5, 5, 3), 7.5), "pixels of the image are between 7.5 and 7.5"),
+    ("negative numbers", np.full((5, 5, 3), -1), "pixels of the image are between -1 and -1"),
     ("not a number", np.full((5, 5, 3), np.nan), "NaN or infinite"),
     ("texts", np.full((5, 5, 3), "x"), "Pixels must be finite numbers"),
 ])  # fmt: skip
