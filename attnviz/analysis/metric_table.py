@@ -98,7 +98,7 @@ class HeadMetrics:
         self._shown, self._more = shown, tuple(cells or ())
         trace, kind, lengths = shown.trace, shown.kind, shown.lengths
         self._places = places_on_keys(_places(shown.axes[0]), lengths), _places(shown.axes[1])
-        beside = {} if kind == "cross" else dict(zip(_BESIDE, _neighbours(shown.axes), strict=True))
+        beside: dict[str, Tensor] = {} if kind == "cross" else dict(zip(_BESIDE, _neighbours(shown.axes), strict=True))
         first = {"first_token_mass": _first_keys(trace, kind, lengths[0])}
         ends = {"eos_mass": end_keys(trace.key_tokens(kind, item=shown.item))}
         self._has_tokens = lengths == shown.shape[2:]

@@ -136,9 +136,14 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         """Numbers of layers and heads for each kind of attention."""
         return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
 
-    @cached_property
+    @property
     def n_parameters(self) -> int:
         """Number of parameters."""
+        return self._n_parameters
+
+    @cached_property
+    def _n_parameters(self) -> int:
+        """Count the parameters once; the status bar shows the number in every run."""
         return sum(parameter.numel() for parameter in self.model.parameters())
 
     @property

@@ -81,7 +81,7 @@ class Recorder(Probe):
     between threads.
     """
 
-    calls: MutableMapping[Site, AttentionCall] = field(default_factory=GroupedCalls)
+    calls: GroupedCalls = field(default_factory=GroupedCalls)
     contexts: dict[Site, Tensor] = field(default_factory=dict)
     layers: dict[tuple[Stack, int], Tensor] = field(default_factory=dict)
     keeps_hidden: bool = True

@@ -6,9 +6,9 @@ from which weight on lines are there and what share of each head's weight they c
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,14 +23,13 @@ from attnviz.kit.picture import TabRules
 from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Blobs, Payload
 from attnviz.maps.blocks import ShownMaps
-from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.lines import BUDGET, FAINTEST, LineReader, join_lines, strongest_lines
+from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import EVERY_TOKEN, select
 from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
-from attnviz.transformer.row_blocks import RowBlock
 
 SQUARE = 24  # side of a head's square in cells
 MOST_HEADS = 4
@@ -172,38 +171,8 @@ def add_fine_lines(
     return payload.adding(fine=fine)._replace(blobs=blobs + bytes(-len(blobs) % 4) + added.join())
 
 
-class DrawnMaps(Protocol):
-    """A kind's maps, which are read block by block: `ShownMaps` of a trace, or `EagerMaps`."""
-
-    kind: Any
-
-    @property
-    def shape(self) -> tuple[int, int, int, int]:
-        """Layers, heads, rows and columns."""
-        ...
-
-    @property
-    def rows(self) -> tuple[RowLabel, ...]:
-        """The labels of the rows."""
-        ...
-
-    @property
-    def cols(self) -> tuple[ColLabel, ...]:
-        """The labels of the columns."""
-        ...
-
-    @property
-    def left_out(self) -> str:
-        """The sentence for the legend."""
-        ...
-
-    def blocks(self, layer: int) -> Iterator[RowBlock]:
-        """Yield the weights of a layer."""
-        ...
-
-
 def links_payload(
-    maps: DrawnMaps,
+    maps: ShownMaps | EagerMaps,
     kinds: Sequence[str],
     *,
     view: dict[str, Any],

@@ -46,7 +46,7 @@ class Eager:
 class OurPass:
     """The same pass through attnviz's attention: its calls and its output."""
 
-    calls: dict[Site, AttentionCall]
+    calls: Mapping[Site, AttentionCall]
     output: Tensor
 
 

@@ -19,7 +19,7 @@ from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.resolution import NO_INTERVENTIONS, CheckedInterventions
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import Sentence
-from attnviz.tracing.recorder import Recorder
+from attnviz.tracing.recorder import GroupedCalls, Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Beam, Hypothesis, beam_steps
 from attnviz.transformer.decoding import Choose, Ids, Logits, Stepper, Vocabulary, decode_steps, likeliest_ids
@@ -180,6 +180,6 @@ def _repeat_record(encoder: Recorder, rows: int) -> Recorder:
     def repeat(tensor: Tensor) -> Tensor:
         return tensor.expand(rows, *tensor.shape[1:])
 
-    calls = {site: call.map_tensors(repeat) for site, call in encoder.calls.items()}
+    calls = GroupedCalls({site: encoder.calls.as_kept(site).map_tensors(repeat) for site in encoder.calls})
     contexts = {site: repeat(context) for site, context in encoder.contexts.items()}
     return Recorder(calls, contexts, {place: repeat(output) for place, output in encoder.layers.items()})
