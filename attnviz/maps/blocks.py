@@ -88,7 +88,7 @@ class ShownMaps:
 
     def visible(self, layer: int) -> VisibleKeys:
         """Return the keys that each row of tokens may see in a layer."""
-        return self.trace.visible(self.kind, layer, item=self.item)
+        return self.trace._visible(self.kind, layer, item=self.item)
 
     def mask(self, layer: int) -> Bool[Tensor, "maps rows cols"]:
         """Return which shown cells of a layer may be attended to; one map if it is the same for all heads."""

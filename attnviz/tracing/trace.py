@@ -232,7 +232,7 @@ class Trace(TraceLike):
         """Masks that were moved to the GPU, which all layers share."""
         return {}
 
-    def visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
+    def _visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
         """Return the keys that each row of a layer may see. Layers that share a mask share the result."""
         return self._visible_keys(self._of_item(kind, layer, item))
 

@@ -165,11 +165,9 @@ class TraceLike(TraceDoors, ABC):
     ) -> Iterator[RowBlock]:
         """Yield the weights of a layer in blocks of about 128 rows, so that no whole map is in memory.
 
-        The order is: all heads of the first rows, then all heads of the next rows. This thread's listener is called
-        before
-        each block; an exception it raises ends the work. `rows` limits the rows, by default to all. With `informs`,
-        each
-        block holds the `information` of its rows.
+        All heads of the first rows come first, then all heads of the next rows. The listener of this thread is called
+        before each block; an exception that it raises ends the work. `rows` limits the rows, by default to all. With
+        `informs`, each block contains the `information` of its rows.
         """
         layers = self.shape(kind)[0]
         layer = validate_index(layer, layers, "layer", f"this trace has {kind} layers")
@@ -184,7 +182,7 @@ class TraceLike(TraceDoors, ABC):
             yield block
             tell_listener(site)
 
-    def visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
+    def _visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
         """Return the keys that each row of a layer may see. Layers that share a mask share the result."""
         mask = self.layer_mask(kind, layer, item)
         return VisibleKeys(shared_once(mask), *mask.shape[-2:])

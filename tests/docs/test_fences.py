@@ -59,9 +59,11 @@ def test_it_has_no_type_error_nor_has_a_users_script_in_strict_mode(tmp_path: Pa
 @pytest.fixture(scope="module")
 def of_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Save two small models, in the place of two of the hub."""
+    chat = chat_folder.save(tmp_path_factory.mktemp("chat"), positions=2_048)
     return {
         "bert-base-uncased": checkpoints.save(tmp_path_factory.mktemp("bert"), checkpoints.ALL["bert"]),
-        "HuggingFaceTB/SmolLM2-135M-Instruct": chat_folder.save(tmp_path_factory.mktemp("chat"), positions=2_048),
+        "HuggingFaceTB/SmolLM2-135M-Instruct": chat,
+        "HuggingFaceTB/SmolLM2-135M": chat,
     }
 
 
