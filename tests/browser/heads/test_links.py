@@ -26,7 +26,7 @@ def test_hover_and_focus_show_only_the_tokens_lines(page: Page, settle, trace) -
     attn = trace.attn("cross")
     for row, col, place, weight in picture.evaluate(DRAWN):
         layer, head = [(1, 3), (2, 0)][place]
-        assert weight == float(attn[layer, head, row, col])
+        assert weight == pytest.approx(float(attn[layer, head, row, col]), rel=1e-5, abs=1e-8)
     queries, keys = picture.locator(".queries .link-token"), picture.locator(".keys .link-token")
     assert [text.split(" → ")[-1] for text in queries.all_inner_texts()] == [
         token.text for token in trace.output_tokens("cross")
@@ -77,7 +77,7 @@ def test_numbers_and_pictures_can_be_taken_along(page: Page, settle, trace, tmp_
     assert {row["row"] for row in rows} == {"0"}
     attn = trace.attn("cross", layer=1, head=3)
     for row in rows:
-        assert np.float32(row["weight"]) == np.float32(attn[0, int(row["key_position"])])
+        assert float(row["weight"]) == pytest.approx(float(attn[0, int(row["key_position"])]), rel=1e-5, abs=1e-8)
         assert row["key"] == trace.key_tokens("cross")[int(row["key_position"])].text
 
 
