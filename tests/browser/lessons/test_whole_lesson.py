@@ -115,7 +115,7 @@ def test_the_rest_by_keyboard_on_a_phone(visitor, settle) -> None:
     page.keyboard.press("ArrowRight")
     expect(panel.locator(".key .value").nth(1)).to_have_text("1.00")
     wait_in_page(page, 600)
-    press_and_read(page, reach, "Answer", "of their weight")
+    press_and_read(page, reach, "Answer", "of its weight")
     onward_unfolded(page, settle, 4)
     panel.get_by_role("radio").first.focus()
     page.keyboard.press("ArrowDown")
