@@ -123,9 +123,8 @@ def explain_shortage(
 ) -> Iterator[None]:
     """Turn torch's out-of-memory error inside the block into an OutOfDeviceMemoryError.
 
-    Its message says how much memory `what` needs in addition to what was in use before, how much there is, and how
-    many of the `tokens` would fit. `done` returns the share of the work, 0 to 1, that was done when memory ran out; it
-    is
+    Its message says how much memory `what` needs in addition to what was in use before, how much there is, and how many
+    of the `tokens` would fit. `done` returns the share of the work, 0 to 1, that was done when memory ran out; it is
     used to estimate what the rest would need.
     """
     before = _taken(device)

@@ -164,8 +164,7 @@ class VisibleKeys:
         """Return four key positions for the block that holds a row.
 
         The first two are the range of keys that any row of the block may see. The last two are the range, within it, of
-        the
-        keys that are hidden from some row. Both ranges exclude their end.
+        the keys that are hidden from some row. Both ranges exclude their end.
         """
         return (0, self.k_len, 0, 0) if self.mask is None else self._bounds[row // self.ROWS]
 
@@ -173,8 +172,7 @@ class VisibleKeys:
         """Return a tensor that hides keys when it is added to scores: -inf for hidden keys, 0 elsewhere.
 
         On a CPU, adding it is several times faster than filling scores by a mask. The last one is kept, because the
-        other
-        layers of a short text need the same one.
+        other layers of a short text need the same one.
         """
         assert self.mask is not None  # without a mask no key is hidden
         asked = (maps if len(self.mask) > 1 else slice(0, 1), rows, keys)
