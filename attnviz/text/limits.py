@@ -83,10 +83,10 @@ def require_whole(notes: Iterable[str], new_tokens: int | None, limit: int, most
     """
     said = cut_notes(notes)
     if new_tokens and said and not _shows_cuts.get():
-        whole = "give a larger max_tokens=… to read the whole text" if limit < most else "give a shorter text"
+        whole = "pass a larger max_tokens=… to read the whole text" if limit < most else "pass a shorter text"
         raise ValueError(
-            f"{said[0]} New tokens would follow the cut: {whole}, or max_tokens={limit} to write on from the part that "
-            "was read."
+            f"{said[0]} New tokens would follow the cut. Please {whole}, or max_tokens={limit} to write on from the "
+            "part that was read."
         )
 
 

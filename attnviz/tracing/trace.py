@@ -241,7 +241,7 @@ class Trace(TraceLike):
         return self.calls.as_kept(site) if isinstance(self.calls, GroupedCalls) else self.calls[site]
 
     def _of_item(self, kind: Kind, layer: int, item: int) -> AttentionCall:
-        sentence = self.sentences[item]
+        sentence = self.sentences[self._item(item)]
         call = select_item(self._as_kept(Site(kind, layer)), item, None)
         return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
 

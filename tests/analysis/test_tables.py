@@ -58,5 +58,5 @@ def test_csv_and_back_keeps_every_weight(trace) -> None:
 
 
 def test_a_head_that_is_not_there_is_refused(trace) -> None:
-    with pytest.raises(ValueError, match="head is 0 to 4 or 'mean', not 9"):
+    with pytest.raises(ValueError, match="head must be a number from 0 to 4 or 'mean', not 9"):
         weights_table(select(trace, "cross"), 0, 9)

@@ -160,7 +160,9 @@ def test_a_file_that_cannot_be_gone_on_with_is_one_sentence_and_stays(train, sta
     path.write_bytes(whole)
     other.write_text("en\tfr\nThe red cat.\tLe rouge chat.\n", encoding="utf-8")
     assert train(tmp_path / "state", 6, "--watch", str(other)) == 2
-    assert "recording.npz was made with other sentences or another model: give the same" in capsys.readouterr().err
+    assert (
+        "recording.npz was made with other sentences or another model. Please pass the same" in capsys.readouterr().err
+    )
     path.unlink()
     assert train(tmp_path / "state", 6, "--watch", str(other)) == 0
     assert attnviz.load_recording(path).steps == (5, 6)

@@ -71,5 +71,5 @@ def test_gradient_is_that_of_the_kept_numbers():
 
 @each_case("rate", [-0.1, 1.0, 1.5, math.nan])
 def test_impossible_rate_is_refused(rate):
-    with pytest.raises(ValueError, match=r"lies in \[0, 1\)"):
+    with pytest.raises(ValueError, match=r"at least 0 and below 1"):
         Dropout(rate)

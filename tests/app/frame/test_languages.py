@@ -11,7 +11,7 @@ def test_a_source_names_its_language_on_every_page(open_page, tmp_path) -> None:
     """NLLB, as it is published: unsaid, a note says how; said, targets begin with it; unknown, one sentence."""
     model = str(FAMILIES["NLLB"](tmp_path / "nllb"))
     said = notes(open_page("heads", model=model))
-    assert "No target language was chosen. Please choose one under “To”, or begin the source with >>" in said
+    assert "No target language was chosen. Please choose a language under “To”, or begin the source with >>" in said
     for page in ("heads", "masks", "decoding"):
         app = open_page(page, model=model, src=">>fra_Latn<< I love you.")
         assert not app.exception

@@ -66,7 +66,10 @@ def test_a_pasted_list_is_gone_over_and_every_head_is_told_of(open_page) -> None
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("\n".join(f"line {at}" for at in range(10_000)), "There are 10,000 lines, but at most 1,000 are read: leave"),
+        (
+            "\n".join(f"line {at}" for at in range(10_000)),
+            "There are 10,000 lines, but at most 1,000 are allowed. Please delete",
+        ),
         ("...\nI love", "Line 1 (“...”) has neither a letter nor a digit. Please leave it out."),
         ("I love\0", "Line 1 (“I love\ufffd”) has a character that is not text (U+0000). Please remove it."),
         ("x" * 200_001, "These are 200,001 characters; at most 200,000 are read. Split the list."),

@@ -79,5 +79,5 @@ def test_every_way_is_timed_for_every_length() -> None:
 
 
 def test_an_unknown_way_is_refused() -> None:
-    with pytest.raises(ValueError, match="way is one of pass, recomputed, cached"):
+    with pytest.raises(ValueError, match="way must be one of pass, recomputed, cached"):
         multiply_adds(CONFIG, "guessed", 3, 2)

@@ -31,8 +31,8 @@ def test_the_verdict_holds_in_every_way(open_page, way: str) -> None:
         ),
         ({"causal": "ahead"}, "one token too many"),
         ({"dropout": "true"}, "Dropout zeroes each number with probability 0.1, from the embedding on"),
-        ({"dtype": "float16"}, "The steps run in float16"),
-        ({"dtype": "bfloat16"}, "The steps run in bfloat16"),
+        ({"dtype": "float16"}, "The steps run completely in float16"),
+        ({"dtype": "bfloat16"}, "The steps run completely in bfloat16"),
         ({"restart": "true"}, "as if it stood at position 0"),
     ],
 )
@@ -120,7 +120,7 @@ def test_all_equal_is_said_of_all_places_and_nothing_is_said_of_other_runs() -> 
     (reason,) = reasons(DecodingState(causal="none"), Seen(1.0, 1.0, steps=1))
     assert "changes nothing here" in reason.why
     (reason,) = reasons(DecodingState(dtype="float16"), Seen(1.0, 1.0, coarse_share=0.004))
-    assert "is less than 0.01 of what rounding" in reason.more
+    assert "is less than 0.01 of the difference that rounding" in reason.more
 
 
 def test_steps_that_differ_in_transformers_itself_are_not_blamed_on_the_model():

@@ -206,7 +206,7 @@ def test_long_words_are_shortened_on_the_axis_only() -> None:
 
 
 def test_a_head_that_is_not_there_is_refused(trace) -> None:
-    with pytest.raises(ValueError, match="head is 0 to 4 or 'mean', not 7"):
+    with pytest.raises(ValueError, match="head must be a number from 0 to 4 or 'mean', not 7"):
         attnviz.views.heatmap(trace, "cross", layer=0, head=7)
 
 

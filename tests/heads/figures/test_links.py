@@ -61,5 +61,5 @@ def test_the_whole_model_is_every_heads_map_in_its_place() -> None:
 def test_no_head_is_an_empty_picture_and_a_wrong_one_an_error() -> None:
     trace = attnviz.from_tensors(ATTN, WORDS)
     assert len(attnviz.views.links(trace, "encoder_self", []).data) == 1
-    with pytest.raises(ValueError, match="head is 0 to 2"):
+    with pytest.raises(ValueError, match="head must be a number from 0 to 2"):
         attnviz.views.links(trace, "encoder_self", [(0, 9)])

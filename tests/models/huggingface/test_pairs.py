@@ -81,10 +81,10 @@ def test_the_padding_after_a_shorter_text_is_left_out(model, name, tmp_path):
     ("name", "arguments", "says"),
     [
         ("gpt2", {"pair": B}, "Only an encoder can read a pair of sentences; .* accepts text\\."),
-        ("bert", {"tgt_text": B}, "bert takes no target"),
+        ("bert", {"tgt_text": B}, "bert does not accept a target"),
         ("bert", {"pair": " "}, "The sentence is empty"),
-        ("bert", {"new_tokens": 3}, "bert takes no new_tokens"),
-        ("marian", {"new_tokens": 3}, "marian takes no new_tokens"),
+        ("bert", {"new_tokens": 3}, "bert does not accept new_tokens"),
+        ("marian", {"new_tokens": 3}, "marian does not accept new_tokens"),
     ],
 )
 def test_what_a_model_does_not_take_is_said(name, arguments, says, model):

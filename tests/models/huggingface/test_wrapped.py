@@ -109,7 +109,7 @@ def test_adapters_that_follow_the_text_are_refused_by_name(llama, tmp_path):
     model = checkpoints.reference(Path(model.name_or_path))
     model.config.use_cache = False  # as X-LoRA asks
     mixed = peft.get_peft_model(model, peft.XLoraConfig(hidden_size=84, adapters={"0": str(tmp_path)}, **LM))
-    with pytest.raises(ModelError, match=r"^The adapter \(XLORA\) weighs its LoRAs anew for each text"):
+    with pytest.raises(ModelError, match=r"^The adapter \(XLORA\) computes new weights for its LoRAs for each text"):
         attnviz.load(mixed, text)
 
 

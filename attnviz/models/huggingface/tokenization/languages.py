@@ -89,7 +89,7 @@ class Languages:
         written = f"The target is in {names[target]}" if target in names else "No target language was chosen"
         other = next((code for code, id_ in self.ids.items() if id_ not in (self.source, target)), next(iter(self.ids)))
         return (
-            f"{written}. Please choose one under “To”, or begin the source with >>{other}<< for another of "
+            f"{written}. Please choose a language under “To”, or begin the source with >>{other}<< for another of "
             f"{self._codes()}."
         )
 

@@ -48,14 +48,14 @@ def test_writing_after_a_cut_has_to_be_asked_for(model, n_tokens: int, monkeypat
     with pytest.raises(ValueError, match=said):
         model.trace(LONG, new_tokens=3)
     with pytest.raises(
-        ValueError, match=r"only the first 4,096 of .* give a larger max_tokens=.*=512 to write on from"
+        ValueError, match=r"only the first 4,096 of .* pass a larger max_tokens=.*=512 to write on from"
     ):
         model.stepwise(LONG)
     assert len(model.stepwise(LONG, max_tokens=n_tokens, new_tokens=0).__next__().trace.info.notes) == 0
     monkeypatch.setattr(model.text, "max_tokens", 40)
     for write in (model.trace, model.stepwise):
         with pytest.raises(
-            ValueError, match=r"only the first .* cut. Please pass a shorter text, or max_tokens=40 to write on"
+            ValueError, match=r"only the first .* cut\. Please pass a shorter text, or max_tokens=40 to write on"
         ):
             write(LONG, new_tokens=3)
 

@@ -87,7 +87,7 @@ def test_a_saved_conversation_keeps_its_turns(chat, tmp_path):
         ({"messages": ASKED, "text": "The cat"}, "Give messages or text, not both"),
         ({"messages": ASKED * 60}, "only the first turn may be"),
         ({"messages": [{"role": "user", "content": "cat " * 700}]}, "tokens; at most"),
-        ({"messages": ASKED, "new_tokens": -1}, "new_tokens is 0 or more"),
+        ({"messages": ASKED, "new_tokens": -1}, "new_tokens must be 0 or more"),
         ({"messages": "The cat"}, "messages"),
     ],
 )

@@ -210,7 +210,7 @@ def test_a_step_that_was_interrupted_is_done_again(chat, monkeypatch):
         ({"text": "cat", "limit": 0}, "A reply may have 1 to 1,000 tokens, not 0"),
         ({"text": "cat", "choosing": (0.0,)}, "temperature must be a number of at least"),
         ({"text": "cat", "choosing": (1.0, 2.0)}, "top_p must be"),
-        ({"text": "cat", "choosing": (None, None, -1)}, "seed is 0 or more"),
+        ({"text": "cat", "choosing": (None, None, -1)}, "seed must be 0 or more"),
         ({"text": "cat", "taken": {0: 10**6}}, "There is no token 1000000"),
     ],
 )

@@ -78,8 +78,8 @@ def test_a_target_is_written_in_the_language_that_is_named(name, family, model):
 @MANY
 def test_a_source_without_a_language_says_what_was_written_and_how_to_ask_for_another(name, model):
     (note,) = (note for note in model(name).trace(SOURCE).info.notes if "begin the source with >>" in note)
-    says = {"M2M100": "The target is in fr:", "NLLB": "No target language was chosen:"}
-    assert says.get(name, "The target is in ro_RO:") in note
+    says = {"M2M100": "The target is in fr.", "NLLB": "No target language was chosen."}
+    assert says.get(name, "The target is in ro_RO.") in note
 
 
 @MANY
