@@ -83,6 +83,7 @@ def test_a_whole_lesson_by_mouse(page: Page, settle) -> None:
     wait_in_page(page, 800)  # a mark is reported when the pointer rests
     settle(page)
     press_and_read(page, press, "Answer", "chien → rouge × red (0.99)")
+    settle(page)  # the panel is drawn before the picture
     assert picture.evaluate(SUM) == pytest.approx(6, abs=1e-4), "six rows"
     onward(page, settle, press, 2)
     press_and_read(page, press, "Hint", "In layer 0 the decoder reads the English for the first time.")

@@ -44,6 +44,7 @@ SAMPLE = {
     "Blip2ForConditionalGeneration": "multimodal",  # needs a picture
     "DPRQuestionEncoder": "base",  # returns one vector, and an encoder in it returns hidden states
     "DiaModel": "base",  # several codes at each position
+    "Gemma4ForCausalLM": "causal",  # layers whose heads have different sizes
 }
 
 

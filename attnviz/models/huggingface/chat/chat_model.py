@@ -138,8 +138,11 @@ class RecordedModel(NetworkModel):
         config = self.network.model.config.get_text_config()
 
         def number(name: str) -> int:
-            found = getattr(config, name, 0)
-            return found if isinstance(found, int) else 0  # some models have one for each layer
+            try:
+                found = getattr(config, name, 0)
+            except RuntimeError:  # Gemma 4's layers differ, and its config refuses to name one number for all
+                return 0
+            return found if isinstance(found, int) else 0
 
         width, size = number("hidden_size"), self.dtype.itemsize
         head_dim = number("head_dim") or width // max(1, number("num_attention_heads"))

@@ -43,7 +43,7 @@ def test_what_was_asked_for_is_no_surprise(model, n_tokens: int) -> None:
 
 def test_writing_after_a_cut_has_to_be_asked_for(model, n_tokens: int, monkeypatch) -> None:
     said = (
-        f"1,024 of {n_tokens:,} tokens were kept. New tokens would follow the cut: give a larger max_tokens=.*=1024 to"
+        rf"1,024 of {n_tokens:,} tokens .* New tokens would follow the cut\. Please pass a larger max_tokens=.*=1024 to"
     )
     with pytest.raises(ValueError, match=said):
         model.trace(LONG, new_tokens=3)
