@@ -1,6 +1,8 @@
 """Peak memory of a call, from the profiler's record of all allocations."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 
@@ -30,7 +32,11 @@ def peak_memory(call: Callable[[], object], *, mark: str = "") -> PeakMemory:
     """Run `call` once, and add up its allocations. `mark` names a `torch.profiler.record_function` block in it."""
     from torch.profiler import ProfilerActivity, profile
 
-    with _one_at_a_time, profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
+    with (
+        _one_at_a_time,
+        _without_garbage(),
+        profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled,
+    ):
         kept = call()
         del kept
     held = peak = alive = late = 0
@@ -43,6 +49,19 @@ def peak_memory(call: Callable[[], object], *, mark: str = "") -> PeakMemory:
         elif mark and event.name() == mark:
             marked, alive, late = True, held, held
     return PeakMemory(peak, alive, late)
+
+
+@contextmanager
+def _without_garbage() -> Iterator[None]:
+    """Free tensors in reference cycles now, and not during this context, where their release would be counted."""
+    was_enabled = gc.isenabled()
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def warm_up() -> None:

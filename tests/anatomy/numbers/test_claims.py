@@ -1,5 +1,6 @@
 """Every claim of the Anatomy page, computed by a function whose numbers can be checked on paper or against torch."""
 
+import gc
 import math
 
 import pytest
@@ -72,6 +73,13 @@ def test_peak_memory_counts_what_is_alive_at_once() -> None:
     assert memory.peak == 8000
     assert memory.alive == 4000
     assert memory.late == 6000
+
+
+def test_tensors_that_wait_for_the_garbage_collector_are_not_counted() -> None:
+    cycle: list[object] = [torch.empty(1000)]
+    cycle.append(cycle)
+    del cycle
+    assert peak_memory(lambda: (gc.collect(), torch.empty(10))).peak == 40
 
 
 def test_deleting_frees_what_nobody_else_holds() -> None:
