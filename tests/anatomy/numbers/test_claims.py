@@ -75,10 +75,12 @@ def test_peak_memory_counts_what_is_alive_at_once() -> None:
     assert memory.late == 6000
 
 
-def test_tensors_that_wait_for_the_garbage_collector_are_not_counted() -> None:
-    cycle: list[object] = [torch.empty(1000)]
-    cycle.append(cycle)
-    del cycle
+def test_garbage_of_an_earlier_call_is_not_counted() -> None:
+    def leave_a_cycle() -> None:
+        cycle: list[object] = [torch.empty(1000)]
+        cycle.append(cycle)
+
+    peak_memory(leave_a_cycle)
     assert peak_memory(lambda: (gc.collect(), torch.empty(10))).peak == 40
 
 
