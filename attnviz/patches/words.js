@@ -42,7 +42,7 @@ function ofSpecials(data, weights, { specials, isTo }) {
   if (!specials.length || isTo) return [];
   const total = specials.reduce((sum, token) => sum + weights[token], 0);
   const each = specials.map((token) => `${data.tokens[token]} ${percent(weights[token])}`).join(", ");
-  return [`${percent(total)} of its weight goes to tokens that are no place in the image: ${each}.`];
+  return [`${percent(total)} of its weight goes to tokens that have no place in the image: ${each}.`];
 }
 
 // A patch that draws much weight from everywhere often stores something about the whole image.

@@ -5,6 +5,7 @@ from pathlib import Path
 from attnviz.app.frame.screen import summary_of
 from attnviz.app.request import Request
 from attnviz.models.catalogue import Entry
+from attnviz.models.example_images import TITLES
 from tests.each_case import each_case
 
 SHIPPED = Entry("en-XX", Path("en-XX"), "Translator", ("fr",))
@@ -27,3 +28,8 @@ def test_the_line_says_sentence_and_target(src: str, to: str, tgt: str, said: st
 
 def test_a_long_sentence_is_cut_where_no_line_would_show_it() -> None:
     assert len(summary_of(Request(SHIPPED, "word " * 2_000))) <= 160
+
+
+def test_the_line_names_the_image_of_a_model_that_reads_no_text() -> None:
+    name, title = next(iter(TITLES.items()))
+    assert summary_of(Request(SHIPPED, "", image=name)) == title

@@ -43,7 +43,7 @@ def test_a_click_and_keys_choose_a_patch_and_a_rectangle(bare: BarePage) -> None
         assert view(bare)["at"] == at, key
     words = bare.root.locator(".words").inner_text()
     assert f"({attn[1].max():.4f})" in words
-    assert f"{100 * attn[1, 0]:.1f}% of its weight goes to tokens that are no place" in words
+    assert f"{100 * attn[1, 0]:.1f}% of its weight goes to tokens that have no place" in words
     bare.page.keyboard.press("Shift+ArrowRight")
     bare.page.keyboard.press("Shift+ArrowDown")
     assert view(bare)["box"] == "0.1.0.1"

@@ -30,13 +30,13 @@ def image_field() -> str:
     left, right = st.columns([60, 24], vertical_alignment="bottom", gap="small")
     with right, st.popover("Your own image", icon=":material/add_photo_alternate:", width="stretch"):
         _take_upload()
-    titles = {**TITLES, **{_OWN + digest: name for digest, name in _own().items() if _held(digest)}}
+    titles = _titles()
     linked = persistent.text(NAME)
     if linked and linked not in titles:
         current_page().add(
             "The link shows an uploaded image, which only its visitor has for the visit. An example is shown instead."
             if linked.startswith(_OWN)
-            else f"There is no example image “{linked[:40]}”: an example is shown instead."
+            else f"There is no example image “{linked[:40]}”. Another example is shown instead."
         )
     chosen = linked if linked in titles else next(iter(titles))
     with left:
@@ -44,8 +44,18 @@ def image_field() -> str:
     return chosen
 
 
+def _titles() -> dict[str, str]:
+    """Return the titles of the example images and the file names of this visitor's images, by name."""
+    return {**TITLES, **{_OWN + digest: name for digest, name in _own().items() if _held(digest)}}
+
+
+def image_title(name: str) -> str:
+    """Return the title of an example image, or the file name of this visitor's image."""
+    return _titles().get(name, "An image")
+
+
 def read_named_image(name: str) -> Any:
-    """Return an example's pixels or the content of an uploaded file. Raises ValueError for a name that there is not."""
+    """Return an example's pixels or the content of an uploaded file. Raises ValueError for an unknown name."""
     from attnviz.models.example_images import draw_example
 
     if not name.startswith(_OWN):
@@ -53,7 +63,7 @@ def read_named_image(name: str) -> Any:
     with _lock:
         content = _files.get(name.removeprefix(_OWN))
     if content is None:
-        raise ValueError("The uploaded image is not in memory any more: upload it again.")
+        raise ValueError("The uploaded image is no longer in memory. Please upload it again.")
     return content
 
 

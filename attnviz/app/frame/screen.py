@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from attnviz.app import mount
 from attnviz.app.address import persistent
+from attnviz.app.frame.image_field import image_title
 from attnviz.app.reports import NUMBER, reported_value
 from attnviz.app.request import Request
 from attnviz.kit.fields import Problem, flag, read
@@ -45,7 +46,9 @@ def is_presented() -> bool:
 
 
 def summary_of(request: Request) -> str:
-    """Summarize the top bar's request in one line: the sentence, and its target language or target text."""
+    """Summarize the top bar's request in one line: the sentence and its target language or text, or the image."""
+    if request.image:
+        return image_title(request.image)
     src, tgt = (display(text[:_MOST_SAID]) if text.strip() else "" for text in (request.text, request.tgt))
     named = language_name if request.to in request.entry.languages else named_code  # as the bar's own list does
     into = tgt or (named(request.to) if request.to else "")
