@@ -199,8 +199,8 @@ def _display_value(value: object) -> str:
 def experiment_of(task: str, parts: Sequence[str] = (), *, seed: int = 1) -> Experiment:
     """Return the experiment of a task with these parts of a name, such as "without-causal-mask".
 
-    Raises ValueError, with a message of one sentence, for an unknown part, for two parts that contradict each other,
-    and like `Experiment`.
+    Raises ValueError, with a one-sentence message, for an unknown part, for two parts that contradict each other, and
+    whenever `Experiment` itself does.
     """
     said: dict[str, Any] = {"seed": seed}
     for part in parts:

@@ -80,7 +80,9 @@ def shape_walk(inputs: SiteInputs, layout: str = "batch_first") -> tuple[WalkSte
 
 
 class Walk:
-    """Runs lines one after another and records each. Dimension names are checked against the sizes."""
+    """Runs lines of code one after another, and records the tensor that each makes. Each dimension has a name,
+    whose size is checked.
+    """
 
     def __init__(self, inputs: SiteInputs) -> None:
         self.inputs, self.weights, self.done = inputs, inputs.weights, list[WalkStep]()

@@ -11,7 +11,7 @@ from attnviz.app.address import persistent, stale_values
 def select(
     name: str, label: str, options: Sequence[Any], value: Any, shown: Callable[[Any], str] = str, *, means: str = ""
 ) -> None:
-    """Draw a list whose choice is written into the text `name`. `means` explains the label at the pointer."""
+    """Draw a list whose choice is written into the address parameter `name`. `means` is the label's tooltip."""
 
     def draw(**more: Any) -> Any:
         return st.selectbox(label, options, format_func=shown, help=means or None, **more)
@@ -91,7 +91,7 @@ def show(
 
 
 def write(name: str) -> None:
-    """Write the value of the widget with the key `pick-{name}` into the text `name`, for widgets drawn elsewhere."""
+    """Copy the value of the Streamlit widget with the key `pick-{name}` into the address parameter `name`."""
     value = st.session_state.get(f"pick-{name}")
     if value is not None:
         persistent.write({name: str(value)})

@@ -99,7 +99,7 @@ def encoder_lens(
     """
     layers = sorted(layer for of, layer in trace.layers if of == "encoder")
     if not layers or "cross" not in model.kinds:
-        raise ValueError("This trace has no hidden states of an encoder beside a decoder.")
+        raise ValueError("This needs hidden states from the encoder of an encoder-decoder. This trace has none.")
     ids, found = torch.tensor([token.id for token in trace.sentences[0].src]), []
     for layer in work.part(0, len(layers), "encoder").iterate(layers, len(layers)):
         edit = _replace_last(trace, "encoder", layer, layers[-1])

@@ -154,7 +154,7 @@ def patched_stream(  # noqa: PLR0913 - what may be asked of a matrix
     model: Model, clean: Trace, changed: Trace, metric: LogitDifference, *, stack: Stack,
     control: LogitDifference | None = None, most: int | None = None, tell: Tell = untold,
 ) -> PatchedStream:  # fmt: skip
-    """Patch the residual stream of one token after one layer at a time from `clean` into `changed`.
+    """For each token and each layer, patch the token's residual stream after that layer from `clean` into `changed`.
 
     Cells with equal values in both runs are not run, because they would change nothing. If more than `most` cells
     remain, only those whose values differ most are run. `tell(done, total)` reports the progress. Raise ValueError if
@@ -341,7 +341,7 @@ class Matrices:
 def matrices(
     model: Model, pair: Pair, metric: LogitDifference, control: LogitDifference, *, tell: Tell = untold
 ) -> Matrices:
-    """Patch every cell from `pair.clean` into `pair.changed`.
+    """Patch one cell after another from `pair.clean` into `pair.changed`, and return a matrix of effects per quantity.
 
     `tell(done, total)` reports the progress of each matrix. Raise ValueError if the two runs cannot be patched.
     """

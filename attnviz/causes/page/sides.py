@@ -70,7 +70,7 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
 
 
 def run_both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
-    """Run both sides. Raise ValueError with a message of one sentence."""
+    """Run both sides of the comparison. Raise ValueError, with a one-sentence message, if either run is refused."""
     return {"sentence": _sentence, "language": _language, "do": _changed_sides, "mask": _masked_sides, "model": _model}[
         view.by
     ](view, request, loaded, trace)

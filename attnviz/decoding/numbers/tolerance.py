@@ -41,7 +41,7 @@ class Tolerance:
 
 @torch.inference_mode()
 def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0, work: Cancellable = TO_THE_END) -> Tolerance:
-    """Measure the tolerance of the pass `whole`, which `run(probe)` repeats with a probe attached.
+    """Measure how much the outputs of the pass `whole` may differ by rounding. `run(probe)` repeats it with a probe.
 
     `dtype` names the dtype whose rounding is assumed, by default that of the pass. `work` receives the progress, but
     cannot stop the passes.

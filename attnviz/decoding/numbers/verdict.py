@@ -100,7 +100,7 @@ class Verdict:
         return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)
 
     def table(self) -> pd.DataFrame:
-        """Return a table with one row for each place and position."""
+        """Return a table with one row for each place in the model (a layer's output or a head) and token position."""
         return pd.DataFrame.from_records(list(self._records()))
 
     def _first_of(self, stack: Stack) -> Place | None:

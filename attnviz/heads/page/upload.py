@@ -46,7 +46,7 @@ In .npz, tokens are an array of strings. In .safetensors, tokens (as a JSON list
 Several kinds in one file: `attn.cross`, `tokens.src`, `tokens.tgt` and so on, as `trace.save` writes them.
 """
 
-_NOT_RUN = "The changes above do not apply to your file."
+_NOT_RUN = "The changes to the run that are listed above have no effect on the weights in your file."
 
 
 def picker() -> "BareWeights | None":

@@ -38,7 +38,7 @@ class BothWays:
 
 @dataclass(frozen=True)
 class Changed:
-    """Number of positions of one pass at which the most probable next token changed, and at which it became NaN."""
+    """Number of positions in one pass whose most probable next token changed, and whose logits became NaN."""
 
     other: int
     nan: int

@@ -159,7 +159,7 @@ class Translator(TransformerModel[Transformer, TranslatorTokenizer]):
         return tuple(token for token in self.codec.encode_target(text, to).tokens if not token.is_special)
 
     def read(self, text: str, to: str = "") -> ReadSource:
-        """Encode a sentence to be written in language `to`.
+        """Encode a source sentence for a translation into the language `to`.
 
         Raises TextError for a language that the model does not write, and for an empty sentence.
         """

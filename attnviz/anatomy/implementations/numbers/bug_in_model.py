@@ -83,10 +83,11 @@ def bug_in_model(
     model: Model, trace: Trace, steps: AttentionSteps, sites: Mapping[Site, SiteWeights], *, off: int | None = None,
     work: Cancellable = TO_THE_END,
 ) -> BugEffect | Raised:  # fmt: skip
-    """Run the first sentence of `trace` with `steps` at `sites`, and let the model write it with and without them.
+    """Run the first sentence of `trace` with the bug's `steps` at `sites`, and let the model write with and without
+    them.
 
-    If a head is `off`, it is off in both runs, correctly so in the run without the bug. `work` receives the progress of
-    the passes, and caches finished texts.
+    A head that is `off` is off in both runs; the run without the bug switches the head off correctly. `work` receives
+    the progress of the passes, and caches finished texts.
     """
     written = _write_with_translator if isinstance(model, Translator) else _write_with_checkpoint
     fine, wrong = (None if off is None else BuggySites(sites, RIGHT, off)), BuggySites(sites, steps, off)
