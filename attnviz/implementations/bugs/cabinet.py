@@ -127,8 +127,8 @@ BUGS: Mapping[str, Bug] = {
         "scores",
         wrong_steps.scale_by_d_model,
         "The scores are divided by the size of the model instead of the size of a head.",
-        "With a single head, d_model and d_k are equal, so nothing changes. With more heads, rows still sum to 1 and the "
-        "order of the keys is right, but the weights are more uniform.",
+        "With a single head, d_model and d_k are equal, so nothing changes. With more heads, rows still sum to 1 and "
+        "the order of the keys is right, but the weights are more uniform.",
         equals_pytorch,
         lacks=_scale,
     ),
