@@ -113,7 +113,7 @@ def weights(masked: Map, mask: Bool[Tensor, "..."], choice: FillChoice, sinks: T
 
 
 def fill_scores(call: AttentionCall, mask: Bool[Tensor, "..."], choice: FillChoice) -> FilledScores:
-    """Run one head's attention call with `mask` instead of its own mask. `mask` must broadcast to the scores."""
+    """Compute one head's attention with `mask` instead of the mask of `call`. `mask` must broadcast to the scores."""
     raw = _scores(call, choice.torch_dtype)
     mask = mask.to(raw.device).expand(raw.shape)
     sink = None if call.sinks is None else float(call.sinks.flatten()[0])

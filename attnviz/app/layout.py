@@ -200,7 +200,7 @@ class PagePart(Protocol[Subject, T]):
     """The part of a page that holds its picture."""
 
     def make(self, subject: Subject, /) -> T:
-        """Make what is shown of `subject`, such as a trace; draw controls and notes outside the part."""
+        """Compute what this part shows for `subject`, such as a trace. Draw the controls and notes around the part."""
         ...
 
     def draw(self, made: T, /) -> None:

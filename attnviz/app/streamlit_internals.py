@@ -220,7 +220,7 @@ def _leave_out_left_pages(run: Any) -> Any:
 
 
 def _connection(runner: ScriptRunner) -> object:
-    """Return the object that stands for the connection to a runner's browser.
+    """Return Streamlit's client object for the browser of a runner.
 
     A browser that reconnects gets a new one.
     """

@@ -47,9 +47,7 @@ def validate_nickname(typed: str) -> str:
 
 
 def fold_nickname(name: str) -> str:
-    """Normalize a nickname for comparison, so that “ana” and “Ａｎａ” are equal, whatever their case, joiners or
-    styles.
-    """
+    """Normalize a nickname for comparison: ignore case, width, styles and joiners, so that “ana” equals “Ａｎａ”."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return "".join(one for one in plain if one not in _UNSEEN)
 

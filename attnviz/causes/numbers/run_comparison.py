@@ -91,7 +91,7 @@ class RunComparison:
     by_words: bool = False
 
     def maps(self, kind: Kind, layer: int, head: int) -> tuple[Tensor, Tensor]:
-        """Return a head's attention weights in both runs, each `(rows, cols)` of its own run."""
+        """Return a head's attention weights in the first and in the second run, each of shape `(rows, cols)`."""
         options = MapOptions(words=self.by_words)
         here, there = (select(trace.one_layer(kind, layer), kind, options) for trace in (self.here, self.there))
         return here.attn[0, head], there.attn[0, head]

@@ -37,9 +37,7 @@ def badge(found: TeacherView) -> str:
 
 
 def invented_note(found: TeacherView) -> str:
-    """Return the words to add to a number of students in a rehearsal, so that nobody takes them for real; ""
-    otherwise.
-    """
+    """Return " invented students" to follow a number of students in a rehearsal; "" in a real class."""
     return " invented students" if found.is_rehearsal else ""
 
 

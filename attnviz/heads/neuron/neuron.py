@@ -148,7 +148,7 @@ def neuron_payload(
 
 
 def _expand(part: Tensor, call: Any, head: int) -> Tensor:
-    """Return a bias or mask of one head as `(q_len, k_len)`, expanded from whatever shape it was stored in."""
+    """Return one head's part of a bias or mask, broadcast to shape `(q_len, k_len)`."""
     return part.expand(*call.query.shape[:3], call.key.shape[2])[0, head]
 
 

@@ -34,8 +34,8 @@ Scores = Float[Tensor, "rows k_len"]
 
 
 class Aligner(NamedTuple):
-    """An alignment method: its quantity, layer and head (None: all), and whether a row stands for its input or
-    its output.
+    """An alignment method: its quantity, layer and head (None for all), and whether it assigns a row to the row's input
+    word or to its output word.
     """
 
     method: str
