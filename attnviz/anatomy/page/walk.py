@@ -151,7 +151,7 @@ def memory_order(length: int = 3, heads: int = 2, d_k: int = 2) -> tuple[Orderin
             "x.view(heads, length, d_k)",
             "heads length d_k",
             flat.view(heads, length, d_k),
-            "This line is wrong. The result has the shape of the transpose, but its cells have other numbers, so that "
+            "This line is wrong. This tensor has the shape of the transpose, but its cells have other numbers, so that "
             "each head gets whole tokens.",
         ),
     )
