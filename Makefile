@@ -19,11 +19,12 @@ BROWSER_READY := $(VENV)/.ready-to-browse
 CLUSTER_READY := $(VENV)/.ready-to-cluster
 NOTEBOOK_READY := $(VENV)/.ready-jupyterlab
 CHAT_READY := $(VENV)/.ready-to-chat
+IMAGES_READY := $(VENV)/.ready-for-images
 DOCS_READY := $(VENV)/.ready-docs
 NEWEST_VENV := .venv-newest
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat test-newest models-table docs wheel walk check format bench train recordings clean
+.PHONY: help run serve cluster test test-portable test-cluster test-notebook test-chat test-images test-newest models-table docs wheel walk check format bench train recordings clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -52,6 +53,9 @@ test-notebook: $(NOTEBOOK_READY) $(BROWSER_READY) ## pictures in a real JupyterL
 
 test-chat: $(CHAT_READY) ## a real instruct model, from a package of 93 MB (ARGS="-k words")
 	@exec $(BIN)/python -m pytest tests/chat $(ARGS)
+
+test-images: $(IMAGES_READY) ## a real vision model, DINOv2-S, from a package of 90 MB (ARGS="-k words")
+	@exec $(BIN)/python -m pytest tests/images $(ARGS)
 
 # Installed at each call, for a newer release may have appeared. torch stays at its pin: builds for other processors are large.
 test-newest: $(NEWEST_VENV)/bin/python ## models, notebook and files with the newest release of every package that has a range (ARGS as for test)
@@ -138,6 +142,11 @@ $(CLUSTER_READY): $(VENV)/.ready-cluster tests/cluster/proxies.py tests/cluster/
 # The weights without their dependencies, which run them with llama.cpp.
 $(CHAT_READY): $(VENV)/.ready-gguf $(TEST_READY)
 	@$(PIP) --no-deps --group chat
+	@touch $@
+
+# The weights without their dependencies, such as OpenCV, which run the package's own detector.
+$(IMAGES_READY): $(VENV)/.ready-onnx $(TEST_READY)
+	@$(PIP) --no-deps --group images
 	@touch $@
 
 # Sees no package of $(VENV), whose versions are pinned.

