@@ -243,7 +243,7 @@ def draw_part(part: PagePart[Subject, T], subject: Subject) -> T:
         if found is None or is_said or _drawn_from(part) != before:
             st.rerun()
         with running_part():
-            persistent.begin_part()
+            persistent.publish()  # what the visitor has chosen in the fragment
             page.say_notes()
             if not part.draw_again(found):
                 _ensure_turn()

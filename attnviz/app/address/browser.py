@@ -24,13 +24,18 @@ from attnviz.app.address import reconnecting
 #
 # That a lesson's panel has a window of its own (`beside`) is no step of Back: the entry that is there says so.
 #
-# A choice that was sent when the server died is not sent again: Streamlit asks the next server for a run only where it
-# had heard that one had begun. Its own key for that, R, is pressed where nothing was heard since, or sent just before.
+# Streamlit does not send a choice again that was sent when the server died, unless it had heard that a run had begun.
+# So this script presses Streamlit's key for a new run, R, if nothing was heard since the choice, or if the choice was
+# sent just before the server died.
+#
+# A new server drops a choice in a fragment until it has imported attnviz.app.streamlit_internals, and sends no answer.
+# So R is also pressed once if the first choice after a lost connection is not answered within three seconds.
 #
 # The menu's links follow the address (attnviz/app/widgets/rail): they hear of each change of it.
 #
-# While there is no connection, Streamlit disables its fields: the one that was typed into loses the focus, and Enter
-# goes nowhere. Both are given back with the connection, to lines of text alone: in a list, Enter would choose.
+# While there is no connection, Streamlit disables its fields, so that Enter goes nowhere. The field that was typed into
+# loses the focus, after a while to Streamlit's dialog about the connection. Once the field is enabled again, this
+# script focuses it and presses Enter, but only in lines of text: in a list, Enter would choose.
 SCRIPT = """
 if (!window.attnvizHeld) {
   const { pushState: push, replaceState: replace } = history;
@@ -69,15 +74,16 @@ if (!window.attnvizHeld) {
   };
 
   const send = WebSocket.prototype.send, sockets = new WeakSet();
-  let asked = null, isHeard = true, isLost = false;
+  let asked = null, isHeard = true, isLost = false, isBack = false;
   WebSocket.prototype.send = function (message) {
     send.call(this, message);
     [asked, isHeard, isLost] = [performance.now(), false, false];
+    if (isBack) setTimeout(() => isBack && runAgain(), 3000);
     document.dispatchEvent(new Event("attnviz-sent"));
     if (sockets.has(this)) return;
     sockets.add(this);
     this.addEventListener("message", () => {
-      isHeard = true;
+      [isHeard, isBack] = [true, false];
       document.dispatchEvent(new Event("attnviz-heard"));
     });
     this.addEventListener("close", () => (isLost = asked !== null && (!isHeard || performance.now() - asked < 1000)));
@@ -87,15 +93,27 @@ if (!window.attnvizHeld) {
   const press = (on, kind, key) => on.dispatchEvent(new KeyboardEvent(kind, { key, bubbles: true }));
   const line = (target) => (target.matches("input[type=text]:not([role=combobox])") ? target : null);
   let field = null, isEntered = false;
-  document.addEventListener("focusin", ({ target }) => (field = line(target)), true);
-  document.addEventListener("focusout", ({ target }) => target.disabled || (field = null), true);
-  document.addEventListener("keydown", ({ key }) => (isEntered ||= key === "Enter" && field?.disabled), true);
-  const goOn = () => {
-    const isFree = document.activeElement === document.body && field?.isConnected && !field.disabled;
-    if (isFree) field.focus();
-    if (isFree && isEntered) press(field, "keydown", "Enter");
-    if (isLost) press(document, "keyup", "r"), press(document, "keydown", "r");
+  document.addEventListener("focusin", ({ target }) => isConnected() && (field = line(target)), true);
+  document.addEventListener("focusout", ({ target }) => target === field && !target.disabled && (field = null), true);
+  document.addEventListener("keydown", ({ key, target }) => {
+    isEntered ||= key === "Enter" && field?.disabled && !target.closest("[role=dialog]");
+  }, true);
+  const runAgain = () => {
+    isBack = false;
+    press(document, "keyup", "r");
+    press(document, "keydown", "r");
+  };
+  const enterAgain = () => {
+    const isHere = document.activeElement === document.body && field?.isConnected;
+    if (isHere && field.disabled) return isConnected() && setTimeout(enterAgain, 100);
+    if (isHere) field.focus();
+    if (isHere && isEntered) press(field, "keydown", "Enter");
     isEntered = false;
+  };
+  const goOn = () => {
+    enterAgain();
+    isBack = !isLost;
+    if (isLost) runAgain();
   };
   new MutationObserver(() => isConnected() && setTimeout(goOn, 100)).observe(app, {
     attributeFilter: ["data-test-connection-state"],

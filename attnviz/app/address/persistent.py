@@ -76,7 +76,8 @@ class _Memory:
     `linked` has the names whose text came with the address, `drawn` the keys of the widgets that this visit to the page
     has drawn, and `pending_links` the newest links with texts that the session does not have yet. `deferred` delays
     the next address until the new model is loaded. `unsupported` has the texts, by page, name and model, that this
-    model cannot use; another model may. `is_new` is true in the session's first run.
+    model cannot use; another model may. `known` has the keys of the components for which this session has called
+    `catch_up`.
     """
 
     page: str
@@ -89,7 +90,7 @@ class _Memory:
     drawn: set[str] = field(default_factory=set)
     pending_links: deque[dict[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST_LINKS))
     unsupported: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    is_new: bool = True
+    known: set[str] = field(default_factory=set)
     is_changed: bool = False
     deferred: bool = False
 
@@ -99,7 +100,6 @@ def begin(page: str) -> None:
     query = _query()
     memory: _Memory | None = st.session_state.get(_KEY)
     if memory is not None:
-        memory.is_new = False
         memory.drawn = memory.drawn if memory.page == page else set()
     is_opened = memory is None or memory.page != page or streamlit_internals.is_back_or_forward()
     if memory is None:
@@ -112,12 +112,6 @@ def begin(page: str) -> None:
         memory.shown, memory.is_changed = address(page), False
     if is_opened:
         memory.told = query
-
-
-def begin_part() -> None:
-    """Begin a run of a fragment: the session's choices hold, and the browser is sent the address that they make."""
-    _memory().is_new = False
-    publish()
 
 
 def _follow(memory: _Memory, page: str, query: dict[str, str]) -> None:
@@ -263,11 +257,15 @@ def linked_problems(problems: Iterable[Problem]) -> list[Problem]:
 def catch_up(key: str, take: Callable[[], None]) -> None:
     """Take over a choice that the visitor made in a component just before the server was restarted.
 
-    The browser sends that choice with the first run of the new session, where Streamlit does not report it as a change.
-    Call this after the component with this `key` has been drawn; `take` handles the choice.
+    The browser sends that choice with the first run of the new session, or with a run that interrupts the first.
+    Streamlit does not know the component yet, and so does not report the choice as a change. Call this after the
+    component with this `key` has been drawn; `take` handles the choice.
     """
     memory: _Memory | None = st.session_state.get(_KEY)
-    if memory is not None and memory.is_new and st.session_state.get(key):
+    if memory is None or key in memory.known:
+        return
+    memory.known.add(key)
+    if st.session_state.get(key):
         take()
         if memory.is_changed:
             st.rerun()

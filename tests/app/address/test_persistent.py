@@ -136,6 +136,29 @@ def test_an_older_link_says_the_same_and_stays_as_it_is(page: str, link: dict, m
     assert _address(_go_to(app, page, step="3")) == means | {"step": "3"}
 
 
+def _page_with_component() -> None:
+    import streamlit as st
+
+    from attnviz.app.address import persistent
+
+    persistent.begin("Heads")
+    persistent.write(st.session_state.get("chosen", {}))
+    if st.session_state["stops"]:
+        st.stop()
+    persistent.catch_up("component", lambda: persistent.write({"head": st.session_state["component"]}))
+    persistent.publish()
+
+
+def test_a_choice_that_interrupted_the_first_run_is_taken_once() -> None:
+    app = AppTest.from_function(_page_with_component)
+    app.session_state["stops"] = True
+    app.run()
+    app.session_state["stops"], app.session_state["component"] = False, "5"
+    assert _address(app.run()) == {"head": "5"}
+    app.session_state["chosen"] = {"head": "2"}
+    assert _address(app.run()) == {"head": "2"}, "the component's old choice does not come back"
+
+
 OPENING = persistent.OPENING["Causes"]
 
 

@@ -104,6 +104,7 @@ def test_what_was_on_its_way_typed_or_chosen_when_the_server_died_is_not_lost(co
     lose(running, sent, sent_twice, entered_late, typing, *choosing)
     enter_without_server(sent_twice)
     enter_without_server(entered_late)
+    entered_late.get_by_role("dialog").wait_for()  # about the connection: it takes the focus
     find_again(running, sent, sent_twice, entered_late, typing, *choosing)
     for act, page in zip(acts, choosing, strict=True):
         act(page, settle)
