@@ -13,11 +13,11 @@ from attnviz.learning.widget import payload
 from attnviz.learning.widget.payload import Asked, OwnLine, Shown, ShownRun, ShownTranslator, learning_payload, own_line
 from attnviz.models.toy.toy import Toy
 from attnviz.toys.recording import Recording
-from attnviz.toys.run import HELD_OUT
 from attnviz.toys.switches import title_of
 from attnviz.toys.translator.recording import TranslatorRecording
 
 NO_WEIGHTS = "“{}” was recorded without its weights. Press “Train it yourself” to try a line of your own."
+READS_IMAGES = "This toy reads images and no line. Open it in Heads to choose an image of your own."
 TRANSLATORS_TITLE = "A translator’s training"
 
 
@@ -61,7 +61,7 @@ def shown_run(recording: Recording, line: str = "") -> ShownRun:
 
     Raise ValueError for a line that cannot be run.
     """
-    outcome = [outcomes.outcome(recording.scores, HELD_OUT), *outcomes.more_measures(recording.scores)]
+    outcome = [outcomes.outcome(recording.scores, recording.held_out), *outcomes.more_measures(recording.scores)]
     return ShownRun(
         recording.experiment,
         title_of(recording.experiment),
@@ -73,6 +73,8 @@ def shown_run(recording: Recording, line: str = "") -> ShownRun:
 
 
 def _own_line(recording: Recording, line: str) -> OwnLine:
+    if recording.experiment.toy_task.is_image:
+        raise ValueError(READS_IMAGES)
     if recording.weights is None:
         raise ValueError(NO_WEIGHTS.format(title_of(recording.experiment)))
     return own_line(Toy.from_recording(recording), line)
@@ -85,8 +87,9 @@ def question(runs: Sequence[ShownRun]) -> Asked | None:
     if run.state == "absent":
         return None
     scores = run.recording.scores if run.recording is not None else None
-    verdicts = {guess: outcomes.verdict(guess, scores or {}) for guess in outcomes.GUESSES}
-    return Asked(asked, outcomes.question(run.experiment, scores), outcomes.GUESSES, verdicts)
+    task = run.experiment.task
+    verdicts = {guess: outcomes.verdict(guess, scores or {}, task) for guess in outcomes.GUESSES}
+    return Asked(asked, outcomes.question(run.experiment, scores), outcomes.guesses(task), verdicts)
 
 
 @reads_arguments

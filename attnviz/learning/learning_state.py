@@ -28,6 +28,8 @@ PLAIN = "plain"  # a run without switches
 OPEN = "open"  # started without a guess
 # Source of a recording: the experiments, the shipped translator, or an uploaded file.
 EXPERIMENTS, TRANSLATOR, FILE = "experiments", "translator", "file"
+# The second run of a task that has no causal mask.
+SECOND: Mapping[str, tuple[str, ...] | None] = {"add": None, "digits": ("without-positions",)}
 MOST_SENTENCES = 8
 MOST_LINE, MOST_PARTS, MOST_SEED = 400, 8, 100_000
 _SITE = re.compile(r"(?:encoder_self|decoder_self|cross)\.[0-9]{1,2}\.[0-9]{1,2}")
@@ -127,4 +129,6 @@ def recording_of(params: Mapping[str, str]) -> tuple[RecordingState, tuple[Probl
 def view_of(params: Mapping[str, str]) -> tuple[LearningState, tuple[Problem, ...]]:
     """Parse the state of an experiment from address parameters, and return it with a message for each invalid one."""
     found, problems = read(LearningState, params, {})
+    if found.task in SECOND and not params.get("second"):
+        found = replace(found, second=SECOND[found.task])
     return (found if found.first is not None else replace(found, first=())), problems

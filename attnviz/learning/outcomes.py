@@ -4,30 +4,35 @@ from collections.abc import Mapping
 
 from attnviz.toys.experiment import Experiment
 
-# Possible guesses, and their share of correct held-out lines.
-GUESSES = {"yes": "Yes, almost all lines", "some": "Some lines", "no": "No, almost none"}
-_SAID = {"yes": "it will", "some": "some lines", "no": "it won’t"}
-_DID = {
-    "yes": "It gets almost all lines right",
-    "some": "It gets some lines right",
-    "no": "It gets almost no line right",
-}
+GUESSES = ("yes", "some", "no")  # almost all, some, or almost none of the held-out lines are right
 _MOST, _FEW = 0.9, 0.1
 _DOES = {
-    "french": "translate sentences it has never seen",
-    "reverse": "reverse lines it has never seen",
-    "sort": "sort letters it has never seen",
-    "twice": "repeat lines it has never seen",
-    "add": "add numbers it has never seen",
+    "french": "translate sentences it has never seen, on its own",
+    "reverse": "reverse lines it has never seen, on its own",
+    "sort": "sort letters it has never seen, on its own",
+    "twice": "repeat lines it has never seen, on its own",
+    "add": "add numbers it has never seen, on its own",
+    "digits": "read images of digits it has never seen",
 }
+
+
+def guesses(task: str) -> dict[str, str]:
+    """Return the text of each possible guess about a run of a task."""
+    lines, _ = _nouns(task)
+    return {"yes": f"Yes, almost all {lines}", "some": f"Some {lines}", "no": "No, almost none"}
+
+
+def _nouns(task: str) -> tuple[str, str]:
+    """Return the plural and the singular of what a task's toy gets right."""
+    return ("images", "image") if task == "digits" else ("lines", "line")
 
 
 def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
     """Return the question before a run, with the run's final loss if known."""
     does = _DOES[experiment.task]
     if scores and "loss" in scores:
-        return f"The training loss ends at {scores['loss']:.4f}. Will it {does}, on its own?"
-    return f"After training: will it {does}, on its own?"
+        return f"The training loss ends at {scores['loss']:.4f}. Will it {does}?"
+    return f"After training: will it {does}?"
 
 
 def came_of_it(own_prefix: float) -> str:
@@ -39,6 +44,9 @@ def outcome(scores: Mapping[str, float], held_out: int) -> str:
     """Return a sentence about a run's scores on `held_out` held-out lines; "" without scores."""
     if not {"own_prefix", "teacher_prefix", "loss"} <= set(scores):
         return ""
+    if "accuracy" in scores:
+        right = round(scores["accuracy"] * held_out)
+        return f"It read {right} of {held_out} held-out images right. Training loss {scores['loss']:.4f}."
     own, teacher = (round(scores[name] * held_out) for name in ("own_prefix", "teacher_prefix"))
     return (
         f"On its own prefix it wrote {own} of {held_out} held-out lines right; on the teacher’s prefix, {teacher}. "
@@ -46,17 +54,26 @@ def outcome(scores: Mapping[str, float], held_out: int) -> str:
     )
 
 
-def verdict(guess: str, scores: Mapping[str, float]) -> str:
+def verdict(guess: str, scores: Mapping[str, float], task: str = "french") -> str:
     """Return a sentence that compares the guess with the outcome; "" without a guess."""
-    if guess not in _SAID or "own_prefix" not in scores:
+    if guess not in GUESSES or "own_prefix" not in scores:
         return ""
+    lines, line = _nouns(task)
+    said = {"yes": "it will", "some": f"some {lines}", "no": "it won’t"}
+    did = {"yes": f"almost all {lines}", "some": f"some {lines}", "no": f"almost no {line}"}
     came = came_of_it(scores["own_prefix"])
-    return f"You said: {_SAID[guess]}. {'Right' if guess == came else _DID[came]}."
+    return f"You said: {said[guess]}. {'Right' if guess == came else f'It gets {did[came]} right'}."
 
 
 def more_measures(scores: Mapping[str, float]) -> list[str]:
     """Return sentences about further scores, for the switches to which they belong."""
     said = []
+    if "accuracy_shuffled" in scores:
+        said.append(
+            "If the patches of each image are shuffled, it reads "
+            f"{scores['accuracy_shuffled']:.0%} of the images right. Of the images that it was trained on, it reads "
+            f"{scores['accuracy_seen']:.0%} right."
+        )
     if "grammatical" in scores:
         said.append(f"When words are sampled, {scores['grammatical']:.0%} of what it writes is grammatical.")
     if "own_prefix_1_more_pad" in scores:

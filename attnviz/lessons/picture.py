@@ -117,7 +117,7 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
         name = link.texts.get("model") or catalogue.DEFAULT
         if name not in models:
             models[name] = (load or catalogue.load)(name)
-        asked = name, *(link.texts.get(text, "") for text in ("src", "to", "tgt", "new", "do", "chat"))
+        asked = name, *(link.texts.get(text, "") for text in ("src", "to", "tgt", "new", "do", "chat", "image"))
         if asked not in traces:
             traces[asked] = trace_link(models[name], link.texts)
         return LinkedPicture(link, models[name], traces[asked])
@@ -126,8 +126,9 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
 
 
 def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
-    """Run a model on the sentence in a link's texts. Raises ValueError if the model refuses them."""
+    """Run a model on the sentence or the image in a link's texts. Raises ValueError if the model refuses them."""
     from attnviz.analysis.means import fill_measured_means
+    from attnviz.models.example_images import draw_example
     from attnviz.tracing.causes import notation
 
     src, tgt = said.get("src", ""), said.get("tgt", "").strip()
@@ -137,6 +138,8 @@ def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
         if said.get("do")
         else {}
     )
+    if model.inputs.is_image:
+        return model.trace(draw_example(said.get("image", "")), **done)
     if turns := read_chat(said.get("chat", "")):
         chat.require(model)
         new = chat.reply_tokens(turns, int(said.get("new") or 0))

@@ -8,6 +8,7 @@ from attnviz.decoding.numbers.comparison import Decoded, Decoding, compare
 from attnviz.decoding.numbers.prefix_experiment import prefix_experiment
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import Question
+from attnviz.models.toy.image_toy import ImageToy
 from attnviz.models.translator.faults import Faults
 from attnviz.models.translator.stepwise import Plan, steps, teacher_forced
 from attnviz.models.translator.translator import Translator
@@ -89,7 +90,24 @@ def _score(picture: LinkedPicture, question: Question) -> float:
     return float(scores[said["score"]])
 
 
+def _digit_chances(picture: LinkedPicture) -> dict[str, float]:
+    if not isinstance(picture.model, ImageToy):
+        raise ValueError("This measure works only for a toy that reads digits. Please link to one.")
+    return picture.model.classify(picture.trace.sentences[0].images[0].array)
+
+
+def _digit_read(picture: LinkedPicture, question: Question) -> float:
+    chances = _digit_chances(picture)
+    return float(max(chances, key=chances.__getitem__))
+
+
+def _digit_probability(picture: LinkedPicture, question: Question) -> float:
+    return max(_digit_chances(picture).values())
+
+
 MEASURES = {
+    "digit_read": ("the digit that a toy reads in the image", (), _digit_read),
+    "digit_probability": ("the probability of the digit that a toy reads in the image", (), _digit_probability),
     "step_difference": ("the largest difference between steps and one pass", (), _difference),
     "steps_agree": ("1 where steps and one pass agree to within rounding", (), _agrees),
     "tokens_fed": ("tokens that go into the decoder in training", (), _fed_tokens),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from attnviz.models.huggingface import HuggingFaceModel, ReplayedModel
     from attnviz.models.huggingface.images.image_model import ImageModel
     from attnviz.models.protocol import LoadedModel
+    from attnviz.models.toy.image_toy import ImageToy
     from attnviz.models.toy.toy import Toy
     from attnviz.models.translator.translator import Translator
     from attnviz.toys.recording import Recording
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
 @overload
 def load(*, device: "Device" = None, dtype: "Dtype" = None, progress: Progress | None = None) -> "Translator": ...
 @overload
-def load(model: "Recording", /) -> "Toy": ...
+def load(model: "Recording", /) -> "Toy": ...  # of the task "digits" an ImageToy
 @overload
 def load(
     model: "str | Path", *, device: "Device" = None, dtype: "Dtype" = None, progress: Progress | None = None
@@ -177,7 +178,7 @@ def is_translator(model: str | Path) -> bool:
     return folder is not None and _config(folder) is not None
 
 
-def _toy(model: Any) -> "Toy | None":
+def _toy(model: Any) -> "Toy | ImageToy | None":
     """Return the toy for a recording, a recording's file, or a shipped experiment; None for anything else.
 
     Raises ValueError for another .npz file, and for a recording without weights.
@@ -198,10 +199,20 @@ def _toy(model: Any) -> "Toy | None":
         recording, name = toy_recording(path), path.stem
     else:
         recording, name = model, ""
-    from attnviz.models.toy.toy import Toy
     from attnviz.toys.recording import Recording
 
-    return Toy.from_recording(recording, name) if isinstance(recording, Recording) else None
+    return toy_of(recording, name) if isinstance(recording, Recording) else None
+
+
+def toy_of(recording: "Recording", name: str = "") -> "Toy | ImageToy":
+    """Return the model at the end of a toy's recording. Raises ValueError for a recording without weights."""
+    if recording.experiment.toy_task.is_image:
+        from attnviz.models.toy.image_toy import ImageToy
+
+        return ImageToy.from_recording(recording, name)
+    from attnviz.models.toy.toy import Toy
+
+    return Toy.from_recording(recording, name)
 
 
 def _folder(model: str | Path) -> Path | None:

@@ -1,4 +1,7 @@
-"""Six images to try vision models on, drawn here: no rights of anybody's are in them (CC0)."""
+"""Six images to try vision models on, drawn here: no rights of anybody's are in them (CC0).
+
+Toys that read digits are offered ten images of their data, too (CC BY 4.0, `assets/digits/README.md`).
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -73,12 +76,24 @@ _DRAWN: Mapping[str, tuple[str, tuple[int, ...], tuple[int, ...], Callable[[Any]
     "stripes": ("Stripes of two directions", _WHITE, _WHITE, _stripes),
 }
 TITLES: Mapping[str, str] = {name: title for name, (title, *_) in _DRAWN.items()}
+DIGITS: Mapping[str, str] = {f"digit-{digit}": f"A handwritten {digit}" for digit in range(10)}
+ALL_TITLES: Mapping[str, str] = {**TITLES, **DIGITS}
+
+
+def offered_titles(model: str) -> Mapping[str, str]:
+    """Return the titles of the examples that are offered for a model: for a toy, digits first."""
+    return {**DIGITS, **TITLES} if model.startswith("toy:") else TITLES
 
 
 def draw_example(name: str) -> np.ndarray:
-    """Draw an example image, `(240, 320, 3)`, by its name. Raises ValueError if there is no such example."""
+    """Draw an example image, `(240, 320, 3)`, by its name; a digit is `(8, 8, 3)`.
+
+    Raises ValueError if there is no such example.
+    """
     from PIL import Image, ImageDraw
 
+    if name in DIGITS:
+        return _digit(name.removeprefix("digit-"))
     if name not in _DRAWN:
         raise ValueError(f"There is no example image {name[:40]!r}: choose one of {', '.join(_DRAWN)}.")
     _, top, bottom, draw = _DRAWN[name]
@@ -88,6 +103,14 @@ def draw_example(name: str) -> np.ndarray:
     image = Image.fromarray(ground.round().astype(np.uint8))
     draw(_FinePen(ImageDraw.Draw(image)))
     return np.asarray(image.resize((width, height), Image.Resampling.BOX))
+
+
+def _digit(digit: str) -> np.ndarray:
+    """Return the held-out image of a digit that the recordings of toys watch."""
+    from attnviz.toys.tasks.digits import Digits, drawn_pixels
+
+    (line,) = (line for line in Digits().watched() if line.tgt == (digit,))
+    return drawn_pixels(line.src)
 
 
 class _FinePen:

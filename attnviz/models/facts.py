@@ -5,8 +5,12 @@ left out.
 from dataclasses import dataclass
 
 from attnviz.models.card import card, pruning_facts
+from attnviz.models.catalogue import TOY
+from attnviz.models.example_images import offered_titles
 from attnviz.models.plans import key_groups
 from attnviz.models.protocol import Model
+from attnviz.models.toy.image_toy import ImageToy
+from attnviz.models.toy.toy import Toy
 from attnviz.models.translator.translator import Translator
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import AttentionCall, Kind
@@ -29,7 +33,10 @@ class Section:
 
 def sections(model: Model, trace: Trace) -> tuple[Section, ...]:
     """Return all facts about a model in sections; `trace` is any trace of it."""
-    own = _translator_facts(model) if isinstance(model, Translator) else _checkpoint_facts(model)
+    if isinstance(model, Translator):
+        own = _translator_facts(model)
+    else:
+        own = _toy_facts(model) if isinstance(model, Toy | ImageToy) else _checkpoint_facts(model)
     folder = getattr(model, "folder", None)
     found = card(folder)
     left = pruning_facts(folder, model.model_id) if isinstance(model, Translator) else {}
@@ -86,7 +93,8 @@ def _scales(scales: set[float]) -> str:
 
 def _size(model: Model) -> Facts:
     numbers = model.n_parameters
-    network = model.model if isinstance(model, Translator) else model.torch_module  # type: ignore[attr-defined]
+    is_own = isinstance(model, Translator | Toy | ImageToy)
+    network = model.model if is_own else model.torch_module  # type: ignore[attr-defined]
     held = sum(part.numel() * part.element_size() for part in network.parameters())
     return {
         "parameters": f"{numbers:,}",
@@ -111,6 +119,25 @@ def _translator_facts(model: Translator) -> dict[str, Facts]:
             "vocabulary": f"{codec.vocab_size:,} pieces, BPE",
             "unknown text": f"{codec.pieces[codec.unk_id]}, id {codec.unk_id}",
         },
+    }
+
+
+def any_input(model: Model) -> str:
+    """Return an input that a model reads, for facts that are the same for every input: a text, or an image's name."""
+    if model.inputs.is_image:
+        return next(iter(offered_titles(TOY if isinstance(model, ImageToy) else "")))
+    return model.experiment.toy_task.sample if isinstance(model, Toy) else "Hello."
+
+
+def _toy_facts(model: Toy | ImageToy) -> dict[str, Facts]:
+    experiment, config = model.experiment, model.model.config
+    has_positions = "positions" not in experiment.without
+    is_image = isinstance(model, ImageToy)
+    positions = "a learned vector for each token" if is_image else "sinusoidal, added to the embeddings"
+    return {
+        "model": {"architecture": "a toy of attnviz, its own Transformer", "learned": experiment.toy_task.title},
+        "attention": {"positions": positions if has_positions else "none", "feed-forward": f"{config.d_ff:,}"},
+        "text": {"vocabulary": f"{len(experiment.toy_task.words):,} words"} if isinstance(model, Toy) else {},
     }
 
 

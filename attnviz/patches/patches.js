@@ -1,12 +1,11 @@
 // The picture Patches: the image with its grid, the weights of one token on it, every head small beside it.
 
 import { drawnPicture } from "attnviz";
+import { drawPatchWeights } from "../kit/js/patch_weights.js";
 import { imagesOf, planesOf } from "./image.js";
 import { layoutOf, patchAt } from "./layout.js";
 import { cells, labelOf, spokenOf, wordsOf } from "./words.js";
 
-const LIT = 0.5; // share of the largest weight from which a patch has an outline
-const VEIL = 0.86; // how dark a patch without weight is
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const known = new WeakMap(); // what was made of a payload's data
 
@@ -62,15 +61,12 @@ function drawSpecials({ data, theme, colour }, pen, { layout, specials, weights,
 function drawImage(picture, pen, { layout, image, weights, peak, at, tokenOf }) {
   const { data, view, theme } = picture;
   const { x, y, scale, side } = layout.image;
-  const [rows, columns] = data.grid;
   const [height, width] = side;
   pen.image(image, x, y, data.size[1] * scale, data.size[0] * scale);
   pen.hatch(uncovered(data, layout));
-  pen.image(veilOf(picture, { weights, peak, tokenOf }), x, y, columns * width, rows * height);
-  for (let row = 0; row <= rows; row++) pen.line(x, y + row * height, x + columns * width, y + row * height, GRID);
-  for (let column = 0; column <= columns; column++)
-    pen.line(x + column * width, y, x + column * width, y + rows * height, GRID);
-  outline(pen, layout, (row, column) => weights[tokenOf.get(`${row},${column}`)] >= LIT * peak);
+  const shares = Array.from(gridTokens(data, tokenOf), (token) => weights[token] / peak);
+  coloursOf(picture);
+  drawPatchWeights(pen, { place: layout.image, grid: data.grid }, shares, { look: view.look, steps: coloursOf.steps });
   const box = cells(view.box, data.grid);
   if (box) {
     const [top, bottom, left, right] = box;
@@ -86,8 +82,6 @@ function drawImage(picture, pen, { layout, image, weights, peak, at, tokenOf }) 
   }
 }
 
-const GRID = { stroke: "rgba(128,128,128,0.45)", width: 0.5 };
-
 // What lies beyond the last whole patch belongs to none.
 function uncovered({ size, grid, patch }, { image: { x, y, scale } }) {
   const [high, wide] = size.map((length, axis) => (length - grid[axis] * patch[axis]) * scale);
@@ -96,41 +90,6 @@ function uncovered({ size, grid, patch }, { image: { x, y, scale } }) {
     ...(wide > 0 ? [[x + width, y, wide, height + high]] : []),
     ...(high > 0 ? [[x, y + height, width, high]] : []),
   ];
-}
-
-// A pixel for each patch: dark where there is no weight, or in the colour of the weight.
-function veilOf(picture, { weights, peak, tokenOf }) {
-  const { data, view } = picture;
-  const [rows, columns] = data.grid;
-  coloursOf(picture);
-  const veil = new ImageData(columns, rows);
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) {
-      const share = weights[tokenOf.get(`${row},${column}`)] / peak;
-      const [r, g, b] = view.look === "colour" ? coloursOf.steps[Math.round(255 * share)] : [0, 0, 0];
-      const alpha = view.look === "colour" ? 0.25 + 0.6 * share : VEIL * (1 - share);
-      veil.data.set([r, g, b, Math.round(255 * alpha)], 4 * (row * columns + column));
-    }
-  return veil;
-}
-
-// Around every group of patches that `isLit`: light inside dark, so that it shows on any image.
-function outline(pen, { image: { x, y, side }, grid }, isLit) {
-  const [height, width] = side;
-  const lit = (row, column) => row >= 0 && column >= 0 && row < grid[0] && column < grid[1] && isLit(row, column);
-  for (const look of [
-    { stroke: "#000", width: 4 },
-    { stroke: "#fff", width: 2 },
-  ])
-    for (let row = 0; row < grid[0]; row++)
-      for (let column = 0; column < grid[1]; column++) {
-        if (!lit(row, column)) continue;
-        const [l, t] = [x + column * width, y + row * height];
-        if (!lit(row - 1, column)) pen.line(l, t, l + width, t, look);
-        if (!lit(row + 1, column)) pen.line(l, t + height, l + width, t + height, look);
-        if (!lit(row, column - 1)) pen.line(l, t, l, t + height, look);
-        if (!lit(row, column + 1)) pen.line(l + width, t, l + width, t + height, look);
-      }
 }
 
 function drawBars({ theme }, pen, { layout, weights, peak, at }) {

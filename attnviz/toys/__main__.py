@@ -7,8 +7,7 @@ import sys
 def main(names: list[str]) -> int:
     """Train the toys and write their recordings; the exit status is 2 for an unknown name."""
     from attnviz.toys import shipped
-    from attnviz.toys.recording import record_run
-    from attnviz.toys.run import TrainingRun
+    from attnviz.toys.recording import record
     from attnviz.toys.storage import save
 
     experiments = {one.name: one for one in (*shipped.WITH_WEIGHTS, *shipped.WITHOUT_WEIGHTS)}
@@ -17,7 +16,7 @@ def main(names: list[str]) -> int:
         return 2
     shipped.FOLDER.mkdir(exist_ok=True)
     for name in names or experiments:
-        recording = record_run(TrainingRun(experiments[name]))
+        recording = record(experiments[name])
         save(recording, shipped.path(experiments[name]), weights=experiments[name] in shipped.WITH_WEIGHTS)
         scores = ", ".join(f"{score} {value:.3f}" for score, value in recording.scores.items())
         print(f"{name} ({shipped.path(experiments[name]).stat().st_size / 1e3:.0f} kB): {scores}", flush=True)

@@ -102,8 +102,3 @@ def seen_pairs(experiment: Experiment, most: int = 10**9) -> list[Example]:
 def held_out_lines(about: ToyTask, count: int) -> list[Example]:
     """Return held-out lines, which training never sees; they are the same for every run of a task."""
     return distinct(about, Random(f"{about.name} held out"), count, held_out=True)
-
-
-def watched_lines(about: ToyTask, count: int) -> list[Example]:
-    """Return held-out lines that are suitable for watching; the recorded maps are those of the first line."""
-    return distinct(about, Random(f"{about.name} watched"), count, held_out=True, clear=True)

@@ -28,6 +28,7 @@ LEAKS = {
     "one-head": "one head of the first decoder layer sees later words",
     "one-token": "every position sees one token too many",
 }
+_OF_IMAGES = ("positions", "scale")  # of `WITHOUT`, what an encoder of images has
 MOST_PAIRS = 5_000  # with more pairs, a toy learns as well as with all
 _BOUNDS = {
     "seed": (0, 2**31 - 1), "layers": (1, 6), "heads": (1, 16), "d_model": (2, 256), "d_ff": (1, 1_024),
@@ -122,7 +123,7 @@ class Experiment:
         size = self.size
         return ModelConfig(
             vocab_size, d_model=size.d_model, n_heads=size.n_heads, n_layers=size.n_layers, d_ff=size.d_ff,
-            positions="positions" not in self.without,
+            positions="positions" not in self.without and not self.toy_task.is_image,  # of patches they are learned
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,6 +160,7 @@ class Experiment:
     def _check_switches(self) -> None:
         if not isinstance(self.leak, str) or self.leak not in LEAKS:
             raise ValueError(f"leak is one of {', '.join(filter(None, LEAKS))}, not {_display_value(self.leak)!r}.")
+        self._check_switches_of_images()
         if self.leak and "causal-mask" in self.without:
             raise ValueError("Without a causal mask everything is visible already, so nothing can leak.")
         if self.leak == "one-head" and self.heads == 1:
@@ -173,6 +175,14 @@ class Experiment:
             ):
                 if name in self.without:
                     raise ValueError(f"The task {self.task} is learned by a decoder-only model, which has no {what}.")
+
+    def _check_switches_of_images(self) -> None:
+        absent = [name for name in self.without if name not in _OF_IMAGES] + ["causal-mask"] * bool(self.leak)
+        if self.toy_task.is_image and absent:
+            raise ValueError(
+                f"The task {self.task} is learned by an encoder of images, which has no {absent[0]}. It can be trained "
+                f"without {' or '.join(_OF_IMAGES)}."
+            )
 
 
 def _parse_without(said: Any) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ SCORES: Mapping[str, Kind] = {
     "previous-token": "decoder_self",
     "induction": "decoder_self",  # weight on the token that followed the same token before
     "alignment": "cross",  # weight on the source words from which the row's output comes
+    "ink": "encoder_self",  # weight of [CLS] on patches with ink
 }
 
 

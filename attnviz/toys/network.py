@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from attnviz.toys.tasks.digits import CLASSES, GRID, PATCH
 from attnviz.toys.words import PAD
 from attnviz.tracing.interventions import Chain, MaskOverride
 from attnviz.transformer import masks
 from attnviz.transformer.attention import MultiHeadAttention
 from attnviz.transformer.config import ModelConfig
 from attnviz.transformer.embedding import Embedding
-from attnviz.transformer.layers import EncoderLayer, ForwardContext
+from attnviz.transformer.layers import Encoder, EncoderLayer, ForwardContext
 from attnviz.transformer.probe import Probe, Site
 from attnviz.transformer.transformer import Transformer, initialise
 
@@ -135,16 +136,82 @@ class DecoderAlone(nn.Module):
         return self.embedding.logits(hidden)
 
 
+class PatchClassifier(nn.Module):
+    """A small vision Transformer (Dosovitskiy et al. 2021): a vector for each patch, after them an encoder, and the
+    class that is read from the token [CLS], which stands before the patches.
+
+    Positions are one learned vector for each token; without them, the order of the patches changes nothing.
+    """
+
+    def __init__(self, config: ModelConfig, *, has_positions: bool) -> None:
+        super().__init__()
+        self.config = config
+        self.W_patch = nn.Linear(PATCH * PATCH, config.d_model)
+        self.cls = nn.Parameter(torch.empty(1, config.d_model))
+        self.positions = nn.Parameter(torch.empty(1 + GRID * GRID, config.d_model)) if has_positions else None
+        self.encoder = Encoder(config)
+        self.W_class = nn.Linear(config.d_model, CLASSES)
+
+    def encode(self, images: Tensor, run: ForwardContext = ForwardContext()) -> Tensor:
+        """Compute hidden states `(batch, tokens, d_model)` of images `(batch, height, width)` with values from 0 to
+        1.
+        """
+        x = self.W_patch(cut_patches(images))
+        x = torch.cat((self.cls.expand(len(images), 1, -1), x), dim=1)
+        return self.encoder(x if self.positions is None else x + self.positions, None, run)
+
+    def classify(self, hidden: Tensor) -> Tensor:
+        """Compute the scores of every class, `(batch, classes)`, from the hidden state of [CLS]."""
+        return self.W_class(hidden[:, 0])
+
+    def forward(self, images: Tensor, run: ForwardContext = ForwardContext()) -> Tensor:
+        """Compute the scores of every class of images, `(batch, classes)`."""
+        return self.classify(self.encode(images, run))
+
+
+def cut_patches(images: Tensor) -> Tensor:
+    """Cut images `(batch, height, width)` into patches, row by row: `(batch, patches, pixels)`."""
+    rows = images.unflatten(1, (GRID, PATCH)).unflatten(3, (GRID, PATCH))
+    return rows.transpose(2, 3).flatten(3).flatten(1, 2)
+
+
+def join_patches(patches: Tensor) -> Tensor:
+    """Undo `cut_patches`."""
+    rows = patches.unflatten(1, (GRID, GRID)).unflatten(3, (PATCH, PATCH))
+    return rows.transpose(2, 3).flatten(3).flatten(1, 2)
+
+
 ToyNetwork = ToyTransformer | DecoderAlone
 
 
 def network_of(experiment: "Experiment", vocab_size: int) -> ToyNetwork:
     """Return the network of an experiment with the initial weights for its seed."""
+    network = _initial(experiment, vocab_size)
+    assert isinstance(network, ToyNetwork)
+    network.embedding.restore_positions("cpu")
+    return network
+
+
+def classifier_of(experiment: "Experiment") -> PatchClassifier:
+    """Return the network of an experiment with images, with the initial weights for its seed."""
+    network = _initial(experiment, CLASSES)
+    assert isinstance(network, PatchClassifier)
+    return network
+
+
+def unfilled_network(experiment: "Experiment", vocab_size: int) -> ToyNetwork | PatchClassifier:
+    """Build the network of an experiment without giving values to its weights."""
     config, habits = experiment.config(vocab_size), Habits.from_experiment(experiment)
+    if experiment.toy_task.is_image:
+        return PatchClassifier(config, has_positions="positions" not in experiment.without)
+    return (DecoderAlone if experiment.toy_task.is_decoder_only else ToyTransformer)(config, habits)
+
+
+def _initial(experiment: "Experiment", vocab_size: int) -> ToyNetwork | PatchClassifier:
+    """Return the network of an experiment with the initial weights for its seed."""
     with torch.device("meta"):  # no use of the global random numbers
-        network = (DecoderAlone if experiment.toy_task.is_decoder_only else ToyTransformer)(config, habits)
-    network.to_empty(device="cpu").embedding.restore_positions("cpu")
-    initialise(network, config.d_model, experiment.seed)
+        network = unfilled_network(experiment, vocab_size)
+    initialise(network.to_empty(device="cpu"), network.config.d_model, experiment.seed)
     if "scale" in experiment.without:
         for module in network.modules():
             if isinstance(module, MultiHeadAttention):

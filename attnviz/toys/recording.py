@@ -8,13 +8,16 @@ import torch
 
 from attnviz.text.tokens import Token
 from attnviz.toys.experiment import Experiment
-from attnviz.toys.network import ToyNetwork, network_of
-from attnviz.toys.run import Moment, TrainingRun
+from attnviz.toys.image_run import ImageRun
+from attnviz.toys.network import PatchClassifier, ToyNetwork, classifier_of, network_of
+from attnviz.toys.run import HELD_OUT, Moment, Training, TrainingRun
+from attnviz.toys.tasks.digits import PATCH, drawn_pixels
 from attnviz.toys.tasks.task import Example, Words
 from attnviz.toys.words import BOS, EOS, PAD, ToyWords
-from attnviz.tracing.record import Sentence
+from attnviz.tracing.record import Sentence, TokenOrder
 from attnviz.transformer.probe import Kind
 
+ORDER = TokenOrder(before=("[CLS]",), after=(), patch=(PATCH, PATCH))  # of an image's tokens
 _MOST_LOSS = 60_000.0  # fits into half precision
 
 
@@ -27,7 +30,8 @@ class Recording:
     kind -> `(moments, layers, heads, q_len, k_len)` uint8, with 255 for weight 1, for the first of the `watched` lines.
     wrote `(moments, lines, longest)` uint8: the ids that the toy wrote, padded. scores: name -> value at the end.
     weights: all parameters in one vector, float16, in the order of the network's parameters; None if they were left
-    out.
+    out. confusion `(moments, 10, 10)` uint16: for a toy that reads images, the counts of held-out images by the right
+    digit (rows) and the digit that it says (columns); None for other toys.
     """
 
     experiment: Experiment
@@ -42,6 +46,7 @@ class Recording:
     watched: tuple[Example, ...]
     scores: Mapping[str, float]
     weights: np.ndarray | None = None
+    confusion: np.ndarray | None = None
 
     def __repr__(self) -> str:
         """Describe the recording for a notebook: its experiment and its scores."""
@@ -55,8 +60,13 @@ class Recording:
 
     @property
     def guess(self) -> float:
-        """The loss of uniform guessing in nats: the logarithm of the number of ids."""
-        return float(np.log(len(self.words.pieces)))
+        """The loss of uniform guessing in nats: the logarithm of the number of ids, or of the number of digits."""
+        return float(np.log(self.experiment.toy_task.n_answers or len(self.words.pieces)))
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out lines or images on which each snapshot was scored."""
+        return HELD_OUT if self.confusion is None else int(self.confusion[-1].sum())
 
     @property
     def sentence(self) -> Sentence:
@@ -75,24 +85,27 @@ class Recording:
         above = np.flatnonzero(self.heads[score][:, layer, head] > level)
         return self.steps[above[0]] if len(above) else None
 
-    def network(self) -> ToyNetwork:
+    def network(self) -> ToyNetwork | PatchClassifier:
         """Return the network with its final weights. Raises ValueError if the weights were left out."""
         if self.weights is None:
             raise ValueError("This recording has no weights. Train the same run again to open its model.")
-        network = network_of(self.experiment, len(self.words.pieces))
+        is_image = self.experiment.toy_task.is_image
+        network = classifier_of(self.experiment) if is_image else network_of(self.experiment, len(self.words.pieces))
         weights = torch.from_numpy(self.weights.astype(np.float32))
         torch.nn.utils.vector_to_parameters(weights, network.parameters())
         return network.requires_grad_(False).eval()  # type: ignore[return-value]
 
     @property
     def _padding(self) -> int:
-        if self.experiment.toy_task.is_decoder_only:
+        if len(self.experiment.toy_task.kinds) == 1:
             return 0
         return self.maps["encoder_self"].shape[-1] - len(self.watched[0].src) - 1
 
 
 def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence:
     """Return the tokens of a line along the axes of its maps, with `padding` tokens after the source."""
+    if words.task.is_image:
+        return image_sentence(drawn_pixels(line.src))
     source, target = words.ids(line.src), words.ids(line.tgt)
     if words.task.is_decoder_only:
         text, tokens = words.continue_line(words.text(source), words.tokens((BOS, *source)), target)
@@ -101,7 +114,19 @@ def shown_sentence(words: ToyWords, line: Example, padding: int = 0) -> Sentence
     return Sentence(src, words.tokens((BOS, *target, EOS)), words.text(source), words.text(target))
 
 
-def record_run(run: TrainingRun, watch: Callable[[Moment], None] | None = None) -> Recording:
+def image_sentence(pixels: np.ndarray) -> Sentence:
+    """Return the tokens of an image `(8, 8, 3)`: [CLS], then its patches row by row."""
+    image = ORDER.seen(pixels)
+    tokens, text = ORDER.tokens(image.grid)
+    return Sentence(tokens, src_text=text, images=(image,))
+
+
+def record(experiment: Experiment, watch: Callable[[Moment], None] | None = None) -> Recording:
+    """Train an experiment to the end, and return the recording; `watch` is called with each snapshot."""
+    return record_run((ImageRun if experiment.toy_task.is_image else TrainingRun)(experiment), watch)
+
+
+def record_run(run: Training, watch: Callable[[Moment], None] | None = None) -> Recording:
     """Train to the end and return the recording; `watch` is called with each snapshot as it is recorded."""
     found: list[Moment] = []
     for moment in run:
@@ -116,7 +141,7 @@ def record_run(run: TrainingRun, watch: Callable[[Moment], None] | None = None) 
         "held_out_loss": last.held_out_loss,
     }
     weights = torch.nn.utils.parameters_to_vector(run.network.parameters()).detach().half().numpy()
-    return recording_from_moments(run.experiment, found, run.watched.examples, scores | run.at_the_end(), weights)
+    return recording_from_moments(run.experiment, found, run.watched_lines, scores | run.at_the_end(), weights)
 
 
 def recording_from_moments(
@@ -136,6 +161,7 @@ def recording_from_moments(
         watched=watched,
         scores=scores,
         weights=weights,
+        confusion=None if found[0].confusion is None else np.stack([moment.confusion for moment in found]),  # type: ignore[arg-type]
     )  # fmt: skip
 
 

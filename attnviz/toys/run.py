@@ -1,13 +1,15 @@
-"""Run an experiment: train a toy step by step and take sixty snapshots.
+"""Run an experiment: train a toy step by step and take sixty snapshots. `image_run` has the toys that read images.
 
 A run uses one thread, however many the process has, so that the same experiment gives bit-identical results in every
 process on one machine.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -22,13 +24,13 @@ from attnviz.toys.batches import (
     seen_pairs,
     toy_batch,
     training_batches,
-    watched_lines,
 )
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.head_scores import WantedKeys, look, maps
 from attnviz.toys.network import ToyNetwork, network_of
 from attnviz.toys.packing import to_8_bits
 from attnviz.toys.tasks.french import French
+from attnviz.toys.tasks.task import Example
 from attnviz.toys.words import PAD, ToyWords
 from attnviz.tracing.causes.edits import write
 from attnviz.transformer.decoding import Choose, Sampling, Stepper, Vocabulary, likeliest_ids
@@ -36,7 +38,7 @@ from attnviz.transformer.probe import Kind
 
 OVER = 4  # tokens that a toy may write past the correct end, to show how it continues
 MOMENTS = 60  # number of snapshots of a run, including its beginning and its end
-HELD_OUT, LOOKED_AT, WATCHED = 128, 32, 5  # lines that are scored, whose heads are scored, whose writing is kept
+HELD_OUT, LOOKED_AT = 128, 32  # lines that are scored, and lines whose heads are scored
 _LAST = 20  # number of updates over which the final loss is averaged
 _CLIP, _BETAS, _BEND = 1.0, (0.9, 0.98), 1.3
 
@@ -49,6 +51,9 @@ class Moment:
     are the shares of held-out lines with a correct answer (see `Evaluation`), `held_out_loss` is the loss of their
     answers. `heads` has each head score as `(layers, heads)`, `maps` the weights of each kind for the first watched
     line in 8 bits, `(layers, heads, q_len, k_len)`, and `wrote` the ids that the toy writes for each watched line.
+
+    A toy that reads images writes one word, so that there is no prefix: `teacher_prefix` and `own_prefix` are both its
+    accuracy. `confusion` counts its held-out images `(right class, class that it says)`; None for other toys.
     """
 
     step: int
@@ -59,34 +64,23 @@ class Moment:
     heads: Mapping[str, np.ndarray]
     maps: Mapping[Kind, np.ndarray]
     wrote: tuple[tuple[int, ...], ...]
+    confusion: np.ndarray | None = None
 
 
-class TrainingRun:
-    """A training run. Iterating over it trains the network and yields each `Moment`, from the untrained network to the
-    end.
+Network = TypeVar("Network", bound=nn.Module)
+
+
+class Training(ABC, Generic[Network]):
+    """The training of a network. Iterating over it trains the network and yields each `Moment`, from the untrained
+    network to the end.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
-        self.experiment, self.words = experiment, ToyWords(experiment.toy_task)
-        shifted = "shifted-labels" not in experiment.without
-        with one_thread():
-            self.network = network_of(experiment, len(self.words.pieces))
-            held_out = held_out_lines(experiment.toy_task, HELD_OUT)
-            self.held_out = toy_batch(self.words, held_out, shifted=shifted)
-            watched = toy_batch(self.words, watched_lines(experiment.toy_task, WATCHED), shifted=shifted)
-            if "padding-mask" in experiment.without:  # padded to the length of its training batches
-                watched = add_padding(watched, self.held_out.src.shape[1] - watched.src.shape[1])
-            self.watched = watched
-            looked_at = toy_batch(self.words, held_out[:LOOKED_AT], shifted=shifted)
-            self._wanted = WantedKeys.from_pairs(
-                looked_at, [experiment.toy_task.aligned_places(line) for line in held_out[:LOOKED_AT]]
-            )
-            self._first = replace(watched, src=watched.src[:1], tgt_in=watched.tgt_in[:1])
-            self._optimizer = torch.optim.AdamW(
-                self.network.parameters(), lr=experiment.size.learning_rate, betas=_BETAS, fused=True
-            )
-        self._batches = training_batches(experiment, self.words)
-        self._step, self._losses = 0, []
+    def __init__(self, experiment: Experiment, network: Network) -> None:
+        self.experiment, self.network = experiment, network
+        self._optimizer = torch.optim.AdamW(
+            network.parameters(), lr=experiment.size.learning_rate, betas=_BETAS, fused=True
+        )
+        self._step, self._losses = 0, list[float]()
 
     def __iter__(self) -> Iterator[Moment]:
         for step in moments(self.experiment.size.steps):
@@ -98,6 +92,81 @@ class TrainingRun:
     def loss(self) -> float:
         """The mean loss of the last updates, in nats per token."""
         return float(np.mean(self._losses[-_LAST:])) if self._losses else float("nan")
+
+    @property
+    @abstractmethod
+    def watched_lines(self) -> tuple[Example, ...]:
+        """The held-out lines that are watched."""
+
+    @abstractmethod
+    def at_the_end(self) -> dict[str, float]:
+        """Return scores that are measured once, after the last update."""
+
+    @abstractmethod
+    def batch_loss(self) -> Tensor:
+        """Return the mean loss of the next batch, in nats per token."""
+
+    @abstractmethod
+    def snapshot(self, step: int, losses: tuple[float, ...]) -> Moment:
+        """Score the network after `step` updates. `losses` are those since the snapshot before."""
+
+    def update(self) -> None:
+        """Update the weights on the next batch. `one_thread` limits the number of threads."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._rate(self._step + 1)
+        loss = self.batch_loss()
+        if not math.isfinite(loss.item()):
+            raise ValueError(f"After {self._step} updates the loss is NaN or infinite. Use a smaller learning rate.")
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), _CLIP, foreach=True)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        self._step += 1
+        self._losses.append(loss.item())
+
+    def _moment_at(self, step: int) -> Moment:
+        before = self._step
+        while self._step < step:
+            self.update()
+        if step == self.experiment.size.steps:
+            _round_weights(self.network)
+        return self.snapshot(step, tuple(self._losses[before:step]))
+
+    def _rate(self, step: int) -> float:
+        """Return the learning rate of a step: it rises over the warm-up, stays constant, and falls to zero at the end.
+
+        Without the fall, the task "reverse" stays at nine correct lines of ten, however long it is trained.
+        """
+        size = self.experiment.size
+        left = (size.steps - step) / max(size.decay * size.steps, 1)
+        return size.learning_rate * min(1.0, step / size.warm_up, left)
+
+
+class TrainingRun(Training[ToyNetwork]):
+    """The training of a toy that reads and writes words."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.words = ToyWords(experiment.toy_task)
+        shifted = "shifted-labels" not in experiment.without
+        with one_thread():
+            super().__init__(experiment, network_of(experiment, len(self.words.pieces)))
+            held_out = held_out_lines(experiment.toy_task, HELD_OUT)
+            self.held_out = toy_batch(self.words, held_out, shifted=shifted)
+            watched = toy_batch(self.words, experiment.toy_task.watched(), shifted=shifted)
+            if "padding-mask" in experiment.without:  # padded to the length of its training batches
+                watched = add_padding(watched, self.held_out.src.shape[1] - watched.src.shape[1])
+            self.watched = watched
+            looked_at = toy_batch(self.words, held_out[:LOOKED_AT], shifted=shifted)
+            self._wanted = WantedKeys.from_pairs(
+                looked_at, [experiment.toy_task.aligned_places(line) for line in held_out[:LOOKED_AT]]
+            )
+            self._first = replace(watched, src=watched.src[:1], tgt_in=watched.tgt_in[:1])
+        self._batches = training_batches(experiment, self.words)
+
+    @property
+    def watched_lines(self) -> tuple[Example, ...]:
+        """The held-out lines that are watched."""
+        return self.watched.examples
 
     def at_the_end(self) -> dict[str, float]:
         """Return scores that are measured once: on lines seen in training, and scores for the experiment's switches."""
@@ -111,47 +180,24 @@ class TrainingRun:
                 scores["grammatical"] = grammatical_share(self.network, self.held_out, self.words)
         return scores
 
-    def _moment_at(self, step: int) -> Moment:
-        before = self._step
-        while self._step < step:
-            self.update()
-        if step == self.experiment.size.steps:
-            _round_weights(self.network)
+    def snapshot(self, step: int, losses: tuple[float, ...]) -> Moment:
+        """Score the network on the held-out lines, and let it write the watched lines."""
         found = evaluation(self.network, self.held_out, self.words.rules)
         teacher, own = float(np.mean(found.teacher)), float(np.mean(found.own))
         heads = {name: score.numpy() for name, score in self._wanted.scores(self.network).items()}
         weights = maps(look(self.network, self._first))
         return Moment(
-            step, tuple(self._losses[before:step]), found.loss, teacher, own, heads,
+            step, losses, found.loss, teacher, own, heads,
             {kind: to_8_bits(attn) for kind, attn in weights.items()},
             tuple(write_lines(self.network, self.watched, self.words.rules)),
         )  # fmt: skip
 
-    def update(self) -> None:
-        """Update the weights on the next batch. `one_thread` limits the number of threads."""
+    def batch_loss(self) -> Tensor:
+        """Return the mean loss of the next batch, in nats per token."""
         batch, network = next(self._batches), self.network
-        for group in self._optimizer.param_groups:
-            group["lr"] = self._rate(self._step + 1)
         src_mask = network.src_mask(batch.src)
         hidden = network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask)
-        loss = mean_loss(network.logits(hidden), batch.labels)
-        if not math.isfinite(loss.item()):
-            raise ValueError(f"After {self._step} updates the loss is NaN or infinite. Use a smaller learning rate.")
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), _CLIP, foreach=True)
-        self._optimizer.step()
-        self._optimizer.zero_grad(set_to_none=True)
-        self._step += 1
-        self._losses.append(loss.item())
-
-    def _rate(self, step: int) -> float:
-        """Return the learning rate of a step: it rises over the warm-up, stays constant, and falls to zero at the end.
-
-        Without the fall, the task "reverse" stays at nine correct lines of ten, however long it is trained.
-        """
-        size = self.experiment.size
-        left = (size.steps - step) / max(size.decay * size.steps, 1)
-        return size.learning_rate * min(1.0, step / size.warm_up, left)
+        return mean_loss(network.logits(hidden), batch.labels)
 
 
 def moments(steps: int) -> tuple[int, ...]:

@@ -10,6 +10,7 @@
 | `heads.<score>` | score of each head | `(moments, layers, heads)` float16 |
 | `changes.<kind>` | maps in 8 bits, as each cell's changes between snapshots modulo 256, which compress a sixth better | `(layers, heads, q_len, k_len, moments)` uint8 |
 | `wrote` | ids that the toy wrote, padded with 0 | `(moments, lines, longest)` uint8 |
+| `confusion` | of a toy that reads images: held-out images by their digit and the digit that it says | `(moments, 10, 10)` uint16 |
 | `weights` | final parameters in one vector; absent if they were left out | `(weights,)` float16 |
 """  # noqa: E501 - a table
 
@@ -38,11 +39,11 @@ from attnviz.toys.packing import (
     write,
 )
 from attnviz.toys.recording import Recording, shown_sentence
+from attnviz.toys.tasks.digits import CLASSES, SIDE
 from attnviz.toys.tasks.task import Example
 from attnviz.toys.translator.recording import TranslatorRecording, arrays_of, recording_of
 from attnviz.toys.words import MOST_WORDS
 from attnviz.tracing.trace import KINDS
-from attnviz.transformer.config import ModelConfig
 
 NO_RECORDING = "{} is not a recording of attnviz ({})."
 _UNPACKED = 32 * 1024 * 1024  # the largest allowed run needs less
@@ -71,6 +72,8 @@ def _arrays(recording: Recording, *, weights: bool) -> dict[str, Any]:
     arrays |= {name: getattr(recording, name) for name in _CURVES}
     arrays |= {f"heads.{name}": score for name, score in recording.heads.items()}
     arrays |= {f"changes.{kind}": changes(maps) for kind, maps in recording.maps.items()}
+    if recording.confusion is not None:
+        arrays["confusion"] = recording.confusion
     if weights and recording.weights is not None:
         arrays["weights"] = recording.weights
     return arrays
@@ -144,6 +147,7 @@ def _toy_recording(arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Recor
         watched=tuple(Example(*(tuple(map(str, words)) for words in line)) for line in meta["watched"]),
         scores={str(name): float(score) for name, score in meta["scores"].items()},
         weights=arrays.get("weights"),
+        confusion=arrays.get("confusion"),
     )
     _check_recording(found)
     return found
@@ -182,6 +186,7 @@ def _check_recording(found: Recording) -> None:
         "it has the wrong number of lines",
     )
     require(found.wrote.dtype == np.uint8 and found.wrote.max(initial=0) < len(words.pieces), "it wrote unknown words")
+    _check_images(found)
     _check_maps(found, heads)
     if found.weights is not None:
         count = _n_weights(found.experiment, len(words.pieces))
@@ -193,8 +198,21 @@ def _check_recording(found: Recording) -> None:
     )
 
 
+def _check_images(found: Recording) -> None:
+    """Raise ValueError if images, or counts of what was read, cannot be those of the experiment's task."""
+    is_image, counts = found.experiment.toy_task.is_image, found.confusion
+    require((counts is not None) is is_image, "its counts of digits are missing or belong to no image")
+    if counts is None:
+        return
+    require(counts.shape == (len(found.steps), CLASSES, CLASSES) and counts.dtype == np.uint16,
+            "its counts of digits have the wrong size")  # fmt: skip
+    require(len(set(counts.sum(axis=(1, 2)).tolist())) == 1 and bool(counts.any()), "its counts of digits differ")
+    images = all(len(line.src) == SIDE * SIDE for line in found.watched)
+    require(images and all(int("".join(line.tgt)) < CLASSES for line in found.watched), "it watches no image")
+
+
 def _check_maps(found: Recording, heads: tuple[int, ...]) -> None:
-    kinds = ("decoder_self",) if found.experiment.toy_task.is_decoder_only else KINDS
+    kinds = found.experiment.toy_task.kinds
     require(set(found.maps) == set(kinds), "it lacks the maps of a kind of attention")
     require(all(maps.dtype == np.uint8 and maps.shape[:3] == heads and maps.ndim == 5 for maps in found.maps.values()),
              "its maps are of another size")  # fmt: skip
@@ -210,11 +228,10 @@ def _n_weights(experiment: Experiment, vocab_size: int) -> int:
     """Return the number of weights of the network, without allocating them."""
     import torch
 
-    from attnviz.toys.network import DecoderAlone, Habits, ToyTransformer
+    from attnviz.toys.network import unfilled_network
 
-    config: ModelConfig = experiment.config(vocab_size)
     with torch.device("meta"):
-        network = (DecoderAlone if experiment.toy_task.is_decoder_only else ToyTransformer)(config, Habits())
+        network = unfilled_network(experiment, vocab_size)
     return sum(parameter.numel() for parameter in network.parameters())
 
 

@@ -82,4 +82,5 @@ def _changes_task(task: str, part: str) -> bool:
     try:
         return experiment_of(task, [part]) != experiment_of(task)
     except ValueError:
-        return part == "leak-one-head"  # a task of one head refuses it, but another switch may allow it
+        # A task of one head refuses a leak in one head, but another switch may allow it.
+        return part == "leak-one-head" and not experiment_of(task).toy_task.is_image

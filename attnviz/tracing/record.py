@@ -32,6 +32,41 @@ class SeenImage:
 
 
 @dataclass(frozen=True)
+class TokenOrder:
+    """The order of an image's tokens: the names of the tokens before and after the patches, and the size of a patch."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    patch: tuple[int, int]
+
+    def count(self, grid: tuple[int, int]) -> int:
+        """Return the number of tokens for an image with a grid of patches `(rows, columns)`."""
+        return len(self.before) + grid[0] * grid[1] + len(self.after)
+
+    def tokens(self, grid: tuple[int, int]) -> tuple[tuple[Token, ...], str]:
+        """Return an image's tokens, and the text to which their offsets refer: the names of all patches, row by row."""
+        made, text = [_special(name, 0) for name in self.before], ""
+        for row in range(grid[0]):
+            for column in range(grid[1]):
+                text += " " if text else ""
+                start, name = len(text), f"r{row}c{column}"
+                text += name
+                made.append(Token(name, -1, start, len(text), place=(0, row, column)))
+        made += [_special(name, len(text)) for name in self.after]
+        return tuple(made), text
+
+    def seen(self, pixels: np.ndarray) -> SeenImage:
+        """Return the image that the model sees: its pixels with the grid of patches."""
+        height, width = pixels.shape[:2]
+        grid = (height // self.patch[0], width // self.patch[1])
+        return SeenImage(np.ascontiguousarray(pixels).tobytes(), (height, width), grid, self.patch)
+
+
+def _special(name: str, at: int) -> Token:
+    return Token(name, -1, at, at, is_special=True)
+
+
+@dataclass(frozen=True)
 class Sentence:
     """The texts and tokens of one batch item. `tgt` holds `<bos:…>` and, unless it was cut, `<eos>`.
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attnviz.doors import door
-from attnviz.models.catalogue import TOY, Entry
+from attnviz.models.catalogue import TOY, Entry, toy_of
 
 if TYPE_CHECKING:
+    from attnviz.models.toy.image_toy import ImageToy
     from attnviz.models.toy.toy import Toy
     from attnviz.toys.experiment import Experiment
 
@@ -36,13 +37,12 @@ def name_of(experiment: "Experiment") -> str:
     return TOY + experiment.name
 
 
-def toy(name: str) -> "Toy":
+def toy(name: str) -> "Toy | ImageToy":
     """Open a toy by its name. Raises ValueError if no toy has this name, or if the toy is no longer stored."""
-    from attnviz.models.toy.toy import Toy
     from attnviz.toys.experiment import experiment_named
 
     experiment = experiment_named(name.removeprefix(TOY))
     recording = door("openable_recording")(experiment)
     if recording is None:
         raise ValueError(f"The toy {experiment.name} is no longer stored here. Open Learning and train it again.")
-    return Toy.from_recording(recording, entry(name).title)
+    return toy_of(recording, entry(name).title)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from attnviz.tracing.trace_like import TraceLike
 
 PLACES = ("Heads", "Masks", "Decoding", "Causes", "Anatomy", "Implementations")
-_ANY = "Hello."  # a model is built alike for every text
 
 
 @dataclass(frozen=True)
@@ -109,10 +108,11 @@ def _run(request: "Request") -> "tuple[TraceLike | None, str]":
 
 @st.cache_resource(max_entries=32, show_spinner="Loading the model …")
 def _structure(weights: str, _model: Any) -> "Structure":
+    from attnviz.models.facts import any_input
     from attnviz.models.structure import structure
 
     to = _model.languages[0] if _model.languages else ""
-    return structure(traces.run(_model, _ANY, to=to), _model)
+    return structure(traces.run(_model, any_input(_model), to=to), _model)
 
 
 def _linked_site(view: "Linkable | None") -> "Here":

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.app.address import persistent, widgets
 from attnviz.app.frame.page import current_page
-from attnviz.models.example_images import TITLES
+from attnviz.models.example_images import ALL_TITLES, offered_titles
 
 NAME = "image"  # of the text in an address
 _OWN = "own:"  # before the digest of a visitor's image
@@ -25,13 +25,15 @@ _files: "OrderedDict[str, bytes]" = OrderedDict()
 _lock = Lock()
 
 
-def image_field() -> str:
-    """Draw the list of images and the upload, and return the name of the chosen image."""
+def image_field(model: str) -> str:
+    """Draw the list of images for a model, and the upload, and return the name of the chosen image."""
     left, right = st.columns([60, 24], vertical_alignment="bottom", gap="small")
     with right, st.popover("Your own image", icon=":material/add_photo_alternate:", width="stretch"):
         _take_upload()
-    titles = _titles()
     linked = persistent.text(NAME)
+    titles = {**offered_titles(model), **_own_titles()}
+    if linked in ALL_TITLES:
+        titles.setdefault(linked, ALL_TITLES[linked])
     if linked and linked not in titles:
         current_page().add(
             "The link shows an uploaded image, which only its visitor has for the visit. An example is shown instead."
@@ -44,14 +46,14 @@ def image_field() -> str:
     return chosen
 
 
-def _titles() -> dict[str, str]:
-    """Return the titles of the example images and the file names of this visitor's images, by name."""
-    return {**TITLES, **{_OWN + digest: name for digest, name in _own().items() if _held(digest)}}
+def _own_titles() -> dict[str, str]:
+    """Return the file names of this visitor's images, by name."""
+    return {_OWN + digest: name for digest, name in _own().items() if _held(digest)}
 
 
 def image_title(name: str) -> str:
     """Return the title of an example image, or the file name of this visitor's image."""
-    return _titles().get(name, "An image")
+    return {**ALL_TITLES, **_own_titles()}.get(name, "An image")
 
 
 def read_named_image(name: str) -> Any:

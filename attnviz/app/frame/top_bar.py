@@ -22,7 +22,7 @@ from attnviz.app.markdown import literal
 from attnviz.app.request import Request
 from attnviz.kit.fields import read, whole_number
 from attnviz.models.catalogue import Entry
-from attnviz.models.example_images import TITLES
+from attnviz.models.example_images import ALL_TITLES, offered_titles
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
 from attnviz.text.languages import language_name, named_code
@@ -48,7 +48,6 @@ _PAIR = (
 NEW, MAX_NEW = 8, 64  # tokens after a prompt
 FEW = f"0: only the prompt is read. At most {MAX_NEW}. The tab Reply of Decoding writes more, token by token"
 _PROMPT = Field("src", "Prompt", "Prompt")
-_WORDS = "Hello."  # any text would do: sizes and scales are the same for all
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def top_bar() -> Request:
         request = _inputs(entry)
     run.button("Run", key="run", width="stretch")
     with menu:
-        shown = tuple(TITLES.values()) if request.image else examples()
+        shown = tuple(offered_titles(entry.name).values()) if request.image else examples()
         st.menu_button("Examples", shown, key="example", on_click=_use_example, width="stretch")
         persistent.catch_up("example", _use_example)
     with link:
@@ -207,7 +206,7 @@ def _count(value: int, *, is_answered: bool) -> int:
 
 
 def _image(entry: Entry) -> Request:
-    return Request(entry, "", image=image_field())
+    return Request(entry, "", image=image_field(entry.name))
 
 
 _ASKED: dict[Inputs, Callable[[Entry], Request]] = {
@@ -236,7 +235,7 @@ def _choice(key: str, label: str, titles: dict[str, str], *, on_change: Callable
 
 def _use_example() -> None:
     example = st.session_state["example"]
-    if name := next((name for name, title in TITLES.items() if title == example), ""):
+    if name := next((name for name, title in ALL_TITLES.items() if title == example), ""):
         persistent.write({"image": name})
     elif not chat_bar.use_example(example):
         persistent.write({"src": example, "tgt": None})
@@ -264,11 +263,10 @@ def _draw_facts(entry: Entry) -> None:
 
 @st.cache_data(max_entries=64, show_spinner="Loading the model …")
 def _cached_facts(weights: str, name: str, _model, _drawn) -> str:
-    from attnviz.models.facts import sections
+    from attnviz.models.facts import any_input, sections
 
     to = _model.languages[0] if _model.languages else ""
-    words = next(iter(TITLES)) if _model.inputs.is_image else _WORDS
-    return _drawn(sections(_model, traces.run(_model, words, to=to)))
+    return _drawn(sections(_model, traces.run(_model, any_input(_model), to=to)))
 
 
 def facts_html(sections: "Iterable[Section]") -> str:

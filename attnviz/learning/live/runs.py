@@ -8,11 +8,10 @@ from threading import Condition
 
 from attnviz.analysis.one_at_a_time import OneAtATime, Outcome, RunState, SharedRun
 from attnviz.learning.live.process import WorkerProcess
-from attnviz.toys.batches import watched_lines
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.learn import require_affordable
 from attnviz.toys.recording import Recording, recording_from_moments
-from attnviz.toys.run import WATCHED, Moment
+from attnviz.toys.run import Moment
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,7 @@ class LiveRun(SharedRun):
             moments, recording = tuple(self.moments), self.recording
         if recording is not None or not moments:
             return recording
-        lines = tuple(watched_lines(self.experiment.toy_task, WATCHED))
-        return recording_from_moments(self.experiment, moments, lines, {})
+        return recording_from_moments(self.experiment, moments, tuple(self.experiment.toy_task.watched()), {})
 
     def wait(self, timeout: float | None = None) -> LiveView:
         """Wait until the run is over, or at most `timeout` seconds. For notebooks and tests."""

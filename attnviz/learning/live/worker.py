@@ -41,8 +41,8 @@ def train(asked: dict[str, Any], frames: BinaryIO) -> None:
     """Train one experiment, and write a frame for its recorded steps."""
     from attnviz.learning.live.process import write_frame
     from attnviz.toys.experiment import Experiment
-    from attnviz.toys.recording import record_run
-    from attnviz.toys.run import Moment, TrainingRun
+    from attnviz.toys.recording import record
+    from attnviz.toys.run import Moment
 
     waiting: list[Moment] = []
     told = -math.inf  # so that the first frame is sent at once
@@ -56,7 +56,7 @@ def train(asked: dict[str, Any], frames: BinaryIO) -> None:
             told = time.monotonic()
 
     try:
-        end = ("done", record_run(TrainingRun(Experiment.from_dict(asked)), watch))
+        end = ("done", record(Experiment.from_dict(asked), watch))
     except ValueError as error:
         end = ("failed", str(error))
     if waiting:

@@ -17,6 +17,7 @@ from attnviz.learning.learning_state import (
     MOST_PARTS,
     MOST_SEED,
     PLAIN,
+    SECOND,
     TRANSLATOR,
     LearningState,
     Parts,
@@ -51,6 +52,7 @@ LESSONS: dict[str, dict[str, str]] = {
     "Induction: two heads and one head in each layer": {"task": "twice", "second": "heads-1"},
     "Induction: a loss that is too low": {"task": "twice", "second": "without-causal-mask"},
     "Adding two numbers": {"task": "add", "second": ALONE},
+    "Digits: images with and without positions": {"task": "digits", "second": "without-positions"},
 }  # fmt: skip
 # Parameters that are cleared when another experiment is chosen.
 _OF_A_RECORDING = {"recording": None, "sentence": None}
@@ -112,7 +114,9 @@ def experiment(view: LearningState) -> None:
 
 
 def own_line(view: LearningState) -> None:
-    """Draw the field for a line on which the toys run."""
+    """Draw the field for a line on which the toys run. A toy that reads images is tried on Heads."""
+    if TASKS[view.task].is_image:
+        return
     sample = TASKS[view.task].sample
 
     def draw(**more) -> Any:
@@ -182,14 +186,15 @@ def _sentence(part: str) -> str:
 def _take_task() -> None:
     """Change the task, and clear the switches and the line, which belong to the previous task."""
     task = _text_of("task-shown")
-    second = ALONE if task == "add" else None
+    second = None if task not in SECOND else "~".join(SECOND[task] or (ALONE,))
     persistent.write(
         {"task": task, "first": None, "second": second, "line": None, "seed": None, "site": None, **_OF_A_RUN}
     )
 
 
 def _take_second() -> None:
-    _forget_view(second="without-causal-mask" if st.session_state["second-shown"] else ALONE)
+    other = SECOND.get(persistent.text("task")) or ("without-causal-mask",)
+    _forget_view(second="~".join(other) if st.session_state["second-shown"] else ALONE)
 
 
 def _use_lesson() -> None:

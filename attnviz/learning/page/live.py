@@ -15,10 +15,8 @@ from attnviz.kit.wire import Blobs, Payload
 from attnviz.learning.live.runs import LiveRun, LiveView
 from attnviz.learning.page import runs
 from attnviz.learning.widget.payload import describe_run, moments, run_key
-from attnviz.toys.batches import watched_lines
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.recording import recording_from_moments
-from attnviz.toys.run import WATCHED
 from attnviz.toys.switches import title_of
 
 EVERY = 1.0  # seconds between updates; the browser animates them at 5 Hz (learning/widget/js/feeds.js)
@@ -50,7 +48,7 @@ def _piece(piece: Piece, blobs: Blobs) -> Mapping[str, Any]:
         "since": piece.since,
     }
     if looked.moments:
-        lines = tuple(watched_lines(about, WATCHED)) if not piece.since else ()
+        lines = tuple(about.watched()) if not piece.since else ()
         found = recording_from_moments(piece.experiment, looked.moments, lines, {})
         header["moments"] = moments(found, blobs)
         if not piece.since:

@@ -25,7 +25,8 @@ def links(view: LearningState, stage: Staged) -> None:
             continue
         st.caption(f"Open “{run.title}” in")
         with st.container(horizontal=True, key=f"open-{at}", gap="xsmall"):
-            for path, label in _PAGES:
+            is_image = recording.experiment.toy_task.is_image
+            for path, label in _PAGES[:1] if is_image else _PAGES:
                 there = persistent.link_to(label, _address(view, recording) | _page_address(label, recording))
                 st.page_link(path, label=label, query_params=there, width="content")
 
@@ -42,6 +43,9 @@ def _address(view: LearningState, recording: Recording) -> dict[str, str]:
     """Return the address parameters that open the toy with the line in view, the correct target, and the head
     in view.
     """
+    if recording.experiment.toy_task.is_image:
+        first = f"digit-{recording.watched[0].tgt[0]}"
+        return {"model": toys.name_of(recording.experiment), "image": first, "tab": "patches", **_site(view)}
     line, words = recording.watched[0], recording.words
     src, tgt = (words.text(words.ids(side)) for side in (line.src, line.tgt))
     if view.line.strip():
@@ -49,9 +53,13 @@ def _address(view: LearningState, recording: Recording) -> dict[str, str]:
     asked = {"model": toys.name_of(recording.experiment), "src": src, "to": "", "tgt": tgt, "new": ""}
     if recording.experiment.toy_task.is_decoder_only:
         asked |= {"tgt": "", "new": str(len(line.tgt))}
+    return asked | {**_site(view), "row": "", "zoom": ""}
+
+
+def _site(view: LearningState) -> dict[str, str]:
     kind, _, site = view.site.partition(".")
     layer, _, head = site.partition(".")
-    return asked | {"kind": kind, "layer": layer, "head": head, "row": "", "zoom": ""}
+    return {"kind": kind, "layer": layer, "head": head}
 
 
 def _page_address(label: str, recording: Recording) -> dict[str, str]:

@@ -68,7 +68,9 @@ def status(stage: Staged) -> list[str]:
             f"{run.title}: {_count(size.n_layers, 'layers')} × {_count(size.n_heads, 'heads')}, "
             f"d_model {size.d_model}, <b>{steps:,}</b> updates"
         )
-    return [*parts, f"{HELD_OUT} {term('held-out')} lines"]
+    held_out = next((recording.held_out for _, recording in stage.recordings), HELD_OUT)
+    lines = "images" if stage.runs[0].experiment.toy_task.is_image else "lines"
+    return [*parts, f"{held_out} {term('held-out')} {lines}"]
 
 
 def _count(number: int, what: str) -> str:

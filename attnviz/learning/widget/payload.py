@@ -22,6 +22,7 @@ from attnviz.text.entries import entries
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.head_scores import SCORES
 from attnviz.toys.recording import Recording
+from attnviz.toys.tasks.digits import INK
 from attnviz.toys.tasks.task import Words
 from attnviz.toys.translator.recording import TranslatorRecording, WatchedLine
 from attnviz.tracing.record import Sentence
@@ -155,6 +156,20 @@ def describe_run(recording: Recording) -> dict[str, Any]:
         "floor": task.loss_floor(recording.experiment.pairs),
         "updates": recording.experiment.size.steps,
         "causal": recording.experiment.is_causal,
+        **(describe_images(recording) if task.is_image else {}),
+    }
+
+
+def describe_images(recording: Recording) -> dict[str, Any]:
+    """Describe the images of a toy that reads digits: their sizes, the value of ink, and how many were scored.
+
+    The grey values of the watched images are their lines.
+    """
+    image = recording.sentence.images[0]
+    return {
+        "image": {"size": list(image.size), "grid": list(image.grid), "patch": list(image.patch), "ink": INK},
+        "vocabulary": recording.experiment.toy_task.n_answers,
+        "held_out": recording.held_out,
     }
 
 
@@ -164,6 +179,7 @@ def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
     scores = [found.reshape(count, -1) for found in _head_scores(recording).values()]
     maps = [found.reshape(count, -1) for found in recording.maps.values()]
     curves = [recording.held_out_loss, recording.teacher_prefix, recording.own_prefix]
+    confusion = recording.confusion
     return {
         "steps": list(recording.steps),
         "first": recording.steps[-1] - len(recording.losses),
@@ -173,6 +189,7 @@ def moments(recording: Recording, blobs: Blobs) -> dict[str, Any]:
         "maps": blobs.add(np.concatenate(maps, axis=1)),
         "wrote": blobs.add(recording.wrote),
         "longest": recording.wrote.shape[2],
+        **({} if confusion is None else {"confusion": blobs.add(confusion.reshape(count, -1).astype("<f4"))}),
     }
 
 

@@ -23,6 +23,7 @@ def request(link: Link) -> Request:
         int(new[:4]) if new.isdecimal() else 0,
         said.get("do", ""),
         turns,
+        said.get("image", ""),
     )
 
 

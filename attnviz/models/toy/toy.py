@@ -19,7 +19,7 @@ from attnviz.models.translator.stepwise import Plan, steps
 from attnviz.text.limits import prefix_notes, require_count, require_room, require_text
 from attnviz.text.tokens import Token
 from attnviz.toys.experiment import Experiment
-from attnviz.toys.network import Habits, ToyNetwork, replace_habits
+from attnviz.toys.network import Habits, PatchClassifier, ToyNetwork, replace_habits
 from attnviz.toys.recording import Recording
 from attnviz.toys.words import BOS, EOS, ToyWords
 from attnviz.tracing.causes.intervention import Intervention
@@ -47,12 +47,13 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         super().__init__(
             model, ToyWords(experiment.toy_task), model_id=model_id, name=name or experiment.toy_task.title
         )
-        self.experiment, self._learned = experiment, _weights(model)
+        self.experiment, self._learned = experiment, weights_of(model)
 
     @classmethod
     def from_recording(cls, recording: Recording, name: str = "") -> Self:
         """Return the model at the end of a recording. Raises ValueError for a recording without weights."""
         network = recording.network()
+        assert not isinstance(network, PatchClassifier)  # `catalogue.toy_of` opens one that reads images
         assert recording.weights is not None  # `network` raises an error without weights
         digest = hashlib.sha256(recording.weights.tobytes() + recording.experiment.key.encode())
         return cls(recording.experiment, network, model_id=digest.hexdigest()[:12], name=name)
@@ -60,7 +61,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
     @property
     def model_id(self) -> str:
         """The id of the weights: the recording's, or a new one if they were trained further."""
-        now = _weights(self.model)
+        now = weights_of(self.model)
         return self._id if now == self._learned else hashlib.sha256(now + self.experiment.key.encode()).hexdigest()[:12]
 
     @property
@@ -235,6 +236,6 @@ def _end(tokens: Sequence[Token]) -> Token:
     return Token("<eos>", EOS, end, end, is_special=True)
 
 
-def _weights(network: ToyNetwork) -> bytes:
+def weights_of(network: ToyNetwork | PatchClassifier) -> bytes:
     """Return the bytes of all weights, about a hundred kilobytes."""
     return torch.nn.utils.parameters_to_vector(network.parameters()).detach().numpy().tobytes()

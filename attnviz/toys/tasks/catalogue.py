@@ -1,9 +1,12 @@
-"""The list of tasks: translation (`french.py`), reversing or sorting letters, repeating a line, and adding numbers."""
+"""The list of tasks: translation (`french.py`), reversing or sorting letters, repeating a line, adding numbers, and
+reading images of digits (`digits.py`).
+"""
 
 from math import log
 from random import Random
 from string import ascii_lowercase
 
+from attnviz.toys.tasks.digits import Digits
 from attnviz.toys.tasks.french import French
 from attnviz.toys.tasks.task import Defaults, Example, ToyTask, Words
 
@@ -118,7 +121,7 @@ class Add(ToyTask):
         return (first, second)
 
 
-TASKS: dict[str, ToyTask] = {task.name: task for task in (French(), Reverse(), Sort(), Twice(), Add())}
+TASKS: dict[str, ToyTask] = {task.name: task for task in (French(), Reverse(), Sort(), Twice(), Add(), Digits())}
 
 
 def task(name: str) -> ToyTask:

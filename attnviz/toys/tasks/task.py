@@ -5,8 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+if TYPE_CHECKING:
+    from attnviz.transformer.probe import Kind
+
+_WATCHED = 5  # lines whose writing is recorded
 Words = tuple[str, ...]
 
 
@@ -38,7 +42,9 @@ class Defaults:
 class ToyTask(ABC):
     """A task. `words` is its vocabulary; `spaced` says whether words are typed with spaces or are single characters.
 
-    `held_out` is the share of lines that training never sees; a hash of the line decides which lines these are.
+    `is_image` says whether the given words are the grey values of an image. `held_out` is the share of lines that
+    training never sees; a hash of the line decides which lines these are. `n_answers` is the number of ids that a guess
+    of the next word chooses among, or None for the whole vocabulary.
     """
 
     name: ClassVar[str]
@@ -47,7 +53,9 @@ class ToyTask(ABC):
     words: Words
     spaced: ClassVar[bool] = False
     is_decoder_only: ClassVar[bool] = False
+    is_image: ClassVar[bool] = False
     held_out: ClassVar[float] = 0.1
+    n_answers: ClassVar[int | None] = None
     defaults: ClassVar[Defaults] = Defaults()
 
     @abstractmethod
@@ -69,6 +77,17 @@ class ToyTask(ABC):
         `pairs` is the number of lines in training; None means all.
         """
         return None
+
+    @property
+    def kinds(self) -> "tuple[Kind, ...]":
+        """The kinds of attention in the task's model."""
+        if self.is_image:
+            return ("encoder_self",)
+        return ("decoder_self",) if self.is_decoder_only else ("encoder_self", "decoder_self", "cross")
+
+    def watched(self) -> list[Example]:
+        """Return the held-out lines that are watched in every run; the recorded maps are those of the first line."""
+        return distinct(self, Random(f"{self.name} watched"), _WATCHED, held_out=True, clear=True)
 
     def split_key(self, src: Words) -> Words:
         """Return the words whose hash decides whether a line is held out; lines with the same meaning share them."""

@@ -3,6 +3,7 @@
 import { canvasPen, sharpContext } from "../../../kit/js/pens/canvas_pen.js";
 import { css, mix } from "../../../kit/js/theme.js";
 import { boxOf } from "./boxes.js";
+import { isImages } from "./images.js";
 import { drawScores, isTranslator } from "./translator.js";
 
 const TEXT = 10.5;
@@ -51,7 +52,7 @@ export function drawCurves(app, pen, { run, at, size }) {
   curve("loss", place.yLoss, { stroke: app.theme.faint, width: 1.5 });
   if (isTranslator(run)) drawScores(app, pen, run, so, place);
   curve("own", place.yShare, { stroke: colourOf(app, "own"), width: 2.5 });
-  curve("teacher", place.yShare, { stroke: colourOf(app, "teacher"), width: 2.5, dash: [6, 4] });
+  if (!isImages(run)) curve("teacher", place.yShare, { stroke: colourOf(app, "teacher"), width: 2.5, dash: [6, 4] });
   const x = place.x(run.moments[at].step);
   pen.line(x, place.top, x, place.bottom, { stroke: app.theme.muted });
 }

@@ -7,6 +7,7 @@ import { kindOf, siteOf as chosenSite, stepNow } from "./choice.js";
 import { drawCurves } from "./curves.js";
 import { gridOf, shortName, sizeOf } from "./grid.js";
 import { drawLarge } from "./large.js";
+import { drawLargeImage, drawOnImage, isImages, readLines } from "./images.js";
 import { mapOf, strongest } from "./runs.js";
 import { isTranslator, languagesOf, scoreRows, sentenceName, sentenceNow, writtenLines } from "./translator.js";
 
@@ -60,7 +61,9 @@ function drawPane(app, pen, pane) {
         "loss grey",
         ...languagesOf(app, run).map(({ to, name, at: i }) => `${to} ${name} ${run.moments[at].values[i].toFixed(1)}`),
       ].join(", ")
-    : `teacher’s prefix (dashed) ${share(teacher)}, own prefix ${share(own)}, loss grey`;
+    : isImages(run)
+      ? `accuracy ${share(own)}, loss grey`
+      : `teacher’s prefix (dashed) ${share(teacher)}, own prefix ${share(own)}, loss grey`;
   pen.text(run.title, 0, 16, { size: 13, weight: 600 });
   pen.text(curves, WIDTH - 2 * MARGIN, 16, {
     ...quiet,
@@ -70,11 +73,13 @@ function drawPane(app, pen, pane) {
   const below = shifted(pen, 0, 28 + CURVES);
   const site = app.view.site && chosenSite(app);
   const kind = site && kindOf({ about: drawn }, site);
-  if (kind)
-    drawLarge(app, below, { kind, cells: mapOf(kind, drawn.maps, site[1], site[2]), size: [WIDTH - 2 * MARGIN, MAPS] });
+  const large = kind && { kind, cells: mapOf(kind, drawn.maps, site[1], site[2]), size: [WIDTH - 2 * MARGIN, MAPS] };
+  if (kind && isImages(run)) drawLargeImage(app, below, run, large);
+  else if (kind) drawLarge(app, below, large);
   else drawGrid(app, below, pane);
   const place = (i) => 34 + CURVES + MAPS + LINE * (i + 0.5);
   if (isTranslator(run)) return writtenLines(app, run, at).forEach((text, i) => pen.text(text, 0, place(i), quiet));
+  if (isImages(run)) return readLines(run, at).forEach((text, i) => pen.text(text, 0, place(i), quiet));
   run.moments[at].said.forEach((said, i) => {
     const right = said.join(" ") === run.about.lines[i].tgt.join(" ") ? "✓" : "✗";
     pen.text(`${right} ${run.about.lines[i].src.join(" ")} → ${said.join(" ")}`, 0, place(i), quiet);
@@ -94,14 +99,11 @@ function drawGrid(app, pen, pane) {
       const [kind, layer, head] = site;
       const [x, y] = [place(j), i * (side + 26 + below)];
       const [h, w] = sizeOf(kind, side);
-      const image = imageOf(
-        mapOf(kind, drawn.maps, layer, head),
-        [kind.nRows, kind.nCols],
-        scaleOf(app, "sequential"),
-        [0, 255],
-      );
+      const cells = mapOf(kind, drawn.maps, layer, head);
       pen.text(shortName(kind, layer, head, side), x, y + 8, { size: 10.5, colour: app.theme.muted });
-      pen.image(image, x, y + 16, w, h);
+      if (isImages(run)) drawOnImage(pen, run, cells, [x, y + 16, w, h]);
+      else
+        pen.image(imageOf(cells, [kind.nRows, kind.nCols], scaleOf(app, "sequential"), [0, 255]), x, y + 16, w, h);
       pen.box(x - 0.5, y + 15.5, w + 1, h + 1, { stroke: app.theme.line });
       const found = drawn.isOwn ? null : strongest(run, [kind.kind, layer, head], at);
       if (found)

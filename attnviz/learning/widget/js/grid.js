@@ -10,6 +10,7 @@ import { hideTip, placeInWindow } from "../../../kit/js/tip.js";
 import { colLines, numberLine, rowLines } from "../../../kit/js/tokens/tip_lines.js";
 import { boxOf } from "./boxes.js";
 import { openSite } from "./choice.js";
+import { isImages, paintOnImage } from "./images.js";
 import { mapOf, strongest } from "./runs.js";
 
 const GAP = 8;
@@ -101,7 +102,8 @@ function paintCell(app, pane, { canvas, score, size, site }) {
   const [name, layer, head] = site;
   const kind = pane.drawn.kinds.find((one) => one.kind === name);
   const cells = mapOf(kind, pane.drawn.maps, layer, head);
-  paintThumb(canvas, cells, [kind.nRows, kind.nCols], { size, scale: scaleOf(app, "sequential") });
+  if (isImages(pane.run)) paintOnImage(app, pane.run, canvas, { cells, size });
+  else paintThumb(canvas, cells, [kind.nRows, kind.nCols], { size, scale: scaleOf(app, "sequential") });
   paintScore(pane, score, site);
 }
 
@@ -121,9 +123,17 @@ function pointAt(app, pane, { canvas, site }, event) {
   if (event.pointerType === "touch") return;
   const [name, layer, head] = site;
   const kind = pane.drawn.kinds.find((one) => one.kind === name);
-  const [row, col] = cellUnder(canvas.getBoundingClientRect(), event, [kind.nRows, kind.nCols]);
+  const [row, col] = isImages(pane.run)
+    ? clsAndPatch(pane.run, canvas, event)
+    : cellUnder(canvas.getBoundingClientRect(), event, [kind.nRows, kind.nCols]);
   tip.replaceChildren(...tipLines(pane, [kind, layer, head], [row, col]));
   placeInWindow(tip, event);
+}
+
+// The row of [CLS], and the column of the patch under the pointer.
+function clsAndPatch(run, canvas, event) {
+  const [row, column] = cellUnder(canvas.getBoundingClientRect(), event, run.about.image.grid);
+  return row === null ? [null, null] : [0, 1 + row * run.about.image.grid[1] + column];
 }
 
 export function tipLines({ drawn }, [kind, layer, head], [row, col]) {

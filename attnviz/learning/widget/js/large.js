@@ -7,6 +7,7 @@ import { imageOf, scaleOf } from "../../../kit/js/theme.js";
 import { hideTip, placeInWindow } from "../../../kit/js/tip.js";
 import { boxOf } from "./boxes.js";
 import { tipLines } from "./grid.js";
+import { drawLargeImage, isImages, tokenAt } from "./images.js";
 import { mapOf } from "./runs.js";
 
 const TEXT = 11;
@@ -54,16 +55,28 @@ export function paintLarge(app, pane, [kind, layer, head]) {
   const size = [width, app.isPhone ? 380 : height];
   const pen = canvasPen(sharpContext(large, size), app.theme);
   const cells = mapOf(kind, pane.drawn.maps, layer, head);
-  const place = drawLarge(app, pen, { kind, cells, size });
+  const { run } = pane;
+  const place = isImages(run)
+    ? drawLargeImage(app, pen, run, { cells, size })
+    : drawLarge(app, pen, { kind, cells, size });
   large.setAttribute("aria-label", `${kind.title}, ${siteName(layer, head)}: ${kind.question}`);
   large.onpointermove = large.onpointerdown = (event) => {
-    const [x, y] = pointIn(large, event);
-    const row = Math.floor((y - place.top) / place.cell);
-    const col = Math.floor((x - place.left) / place.cell);
-    const isIn = row >= 0 && row < kind.nRows && col >= 0 && col < kind.nCols;
-    if (!isIn) return hideTip(app.parts.cellTip);
-    app.parts.cellTip.replaceChildren(...tipLines(pane, [kind, layer, head], [row, col]));
+    const cell = isImages(run) ? clsCell(run, place, pointIn(large, event)) : cellAt(kind, place, pointIn(large, event));
+    if (!cell) return hideTip(app.parts.cellTip);
+    app.parts.cellTip.replaceChildren(...tipLines(pane, [kind, layer, head], cell));
     placeInWindow(app.parts.cellTip, event);
   };
   large.onpointerleave = () => hideTip(app.parts.cellTip);
+}
+
+// The row and the column under a pointer, or null beside the map.
+function cellAt(kind, place, [x, y]) {
+  const row = Math.floor((y - place.top) / place.cell);
+  const col = Math.floor((x - place.left) / place.cell);
+  return row >= 0 && row < kind.nRows && col >= 0 && col < kind.nCols ? [row, col] : null;
+}
+
+function clsCell(run, place, at) {
+  const token = tokenAt(run, place, at);
+  return token === null ? null : [0, token];
 }

@@ -2,11 +2,13 @@
 
 import { element } from "../../../kit/js/elements.js";
 import { isolated } from "../../../kit/js/text.js";
+import { isImages, paintImages } from "./images.js";
 import { marked } from "./runs.js";
 import { isTranslator, paintSentences } from "./translator.js";
 
 export function paintLines(app, pane) {
   if (isTranslator(pane.run)) return paintSentences(app, pane);
+  if (isImages(pane.run)) return paintImages(app, pane);
   const { run, at, parts } = pane;
   const { own } = run;
   const said = run.moments[at].said;

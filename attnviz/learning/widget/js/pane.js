@@ -11,6 +11,7 @@ import { atNow, goTo, kindOf, mainRun, siteOf } from "./choice.js";
 import { colourOf, curveGeometry, paintCurves } from "./curves.js";
 import { paintGrid } from "./grid.js";
 import { paintLarge } from "./large.js";
+import { accuracyMeter, accuracyText, imagesTitle, isImages } from "./images.js";
 import { paintLines } from "./lines.js";
 import { momentAt } from "./runs.js";
 import {
@@ -70,10 +71,10 @@ export function buildPane(app) {
 const linesTitle = () => ["What it writes now, on its ", termNode("own prefix"), " · ", termNode("held-out"), " lines"];
 
 function paintLinesTitle({ run, parts }) {
-  const of = isTranslator(run) ? "translator" : "toy";
+  const of = isTranslator(run) ? "translator" : isImages(run) ? "images" : "toy";
   if (parts.linesTitle.dataset.of === of) return;
   parts.linesTitle.dataset.of = of;
-  parts.linesTitle.replaceChildren(...(of === "toy" ? linesTitle() : translatorTitle()));
+  parts.linesTitle.replaceChildren(...{ toy: linesTitle, images: imagesTitle, translator: translatorTitle }[of]());
 }
 
 export function paintPane(app, pane, run) {
@@ -90,10 +91,7 @@ export function paintPane(app, pane, run) {
   pane.at = atNow(app, run);
   pane.drawn = drawnOf(app, pane);
   paintCurves(app, pane);
-  parts.curves.setAttribute(
-    "aria-label",
-    isTranslator(run) ? translatorText(app, run, pane.at) : curvesText(run, pane.at),
-  );
+  parts.curves.setAttribute("aria-label", textOf(app, run, pane.at));
   paintMeter(app, pane);
   paintLinesTitle(pane);
   paintLines(app, pane); // before the maps, which take what room is left
@@ -130,12 +128,16 @@ function paintMaps(app, pane) {
   parts.grid.hidden = Boolean(site);
   parts.largeBox.hidden = parts.back.hidden = !site;
   const first = isTranslator(pane.run) ? sentenceName(sentenceNow(app, pane.run)) : "first line";
-  const line = drawn.isOwn ? "your line, as the model writes it" : `${first}, teacher’s prefix`;
+  const line = isImages(pane.run)
+    ? "where [CLS] looks on the first image"
+    : drawn.isOwn
+      ? "your line, as the model writes it"
+      : `${first}, teacher’s prefix`;
   if (site)
     put(
       parts.largeName,
       kind
-        ? `${kind.title}, ${siteName(site[1], site[2])} · ${line}: ${kind.question}`
+        ? `${kind.title}, ${siteName(site[1], site[2])} · ${line}${isImages(pane.run) ? "" : `: ${kind.question}`}`
         : `There is no ${siteName(site[1], site[2])} here`,
     );
   else put(parts.largeName, `Every head · ${line}`);
@@ -150,6 +152,10 @@ function paintMeter(app, pane) {
   if (isTranslator(pane.run)) {
     pane.meterKey = "";
     return pane.parts.meter.replaceChildren(...translatorMeter(app, pane));
+  }
+  if (isImages(pane.run)) {
+    pane.meterKey = "";
+    return pane.parts.meter.replaceChildren(...accuracyMeter(app, pane, colourOf(app, "own")));
   }
   const { teacher, own, loss } = pane.run.moments[pane.at];
   const gap = teacher - own;
@@ -174,6 +180,11 @@ function paintMeter(app, pane) {
       isBelow ? ", too low without seeing the answers" : "",
     ),
   );
+}
+
+function textOf(app, run, at) {
+  if (isTranslator(run)) return translatorText(app, run, at);
+  return isImages(run) ? accuracyText(run, at) : curvesText(run, at);
 }
 
 function curvesText(run, at) {

@@ -2,6 +2,7 @@
 
 import { range } from "../../../kit/js/cells.js";
 
+const CONFUSION = 100; // counts of ten digits that are read as ten digits
 const LEVEL = 0.5; // above it a head counts as having found what it looks for
 
 // `about` as attnviz/learning/widget/payload.py has it; each kind gets the offset of its maps in those of a moment.
@@ -33,6 +34,7 @@ export function readMoments(block, array, about) {
   const maps = of(Uint8Array, block.maps, about.cells);
   const wrote = of(Uint8Array, block.wrote, lines * block.longest);
   const losses = lossesOf(block, array);
+  const confusion = block.confusion === undefined ? null : of(Float32Array, block.confusion, CONFUSION);
   return range(count).map((i) => {
     const [held, teacher, own] = curves(i);
     const said = range(lines).map((line) => wordsOf(about, wrote(i).subarray(line * block.longest), block.longest));
@@ -47,6 +49,7 @@ export function readMoments(block, array, about) {
       scores: scores(i),
       maps: maps(i),
       said,
+      confusion: confusion?.(i) ?? null,
     };
   });
 }

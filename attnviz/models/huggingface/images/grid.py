@@ -4,7 +4,6 @@ The pixels of one patch after another are changed; the token whose embedding cha
 tokens are not in the order of the patches, or have no place in the image, is refused with the reason.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,7 @@ from torch import Tensor
 
 from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.images.reader import ImageReader
-from attnviz.text.tokens import Token
-from attnviz.tracing.record import SeenImage
+from attnviz.tracing.record import TokenOrder
 
 _SAMPLE = (61, 47)  # size of the test image: neither square nor a multiple of the patch size
 SHUFFLED = "it drops or shuffles patches at random in each pass, so its weights belong to no place of the image"
@@ -24,41 +22,6 @@ NO_WEIGHTS = (
     "attn_implementation='eager')"
 )
 OTHER_ORDER = "its tokens are not the patches row by row, so attnviz cannot tell where a weight belongs"
-
-
-@dataclass(frozen=True)
-class TokenOrder:
-    """The order of an image's tokens: the names of the tokens before and after the patches, and the size of a patch."""
-
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    patch: tuple[int, int]
-
-    def count(self, grid: tuple[int, int]) -> int:
-        """Return the number of tokens for an image with a grid of patches `(rows, columns)`."""
-        return len(self.before) + grid[0] * grid[1] + len(self.after)
-
-    def tokens(self, grid: tuple[int, int]) -> tuple[tuple[Token, ...], str]:
-        """Return an image's tokens, and the text to which their offsets refer: the names of all patches, row by row."""
-        made, text = [_special(name, 0) for name in self.before], ""
-        for row in range(grid[0]):
-            for column in range(grid[1]):
-                text += " " if text else ""
-                start, name = len(text), f"r{row}c{column}"
-                text += name
-                made.append(Token(name, -1, start, len(text), place=(0, row, column)))
-        made += [_special(name, len(text)) for name in self.after]
-        return tuple(made), text
-
-    def seen(self, pixels: np.ndarray) -> SeenImage:
-        """Return the image that the model sees: its pixels with the grid of patches."""
-        height, width = pixels.shape[:2]
-        grid = (height // self.patch[0], width // self.patch[1])
-        return SeenImage(np.ascontiguousarray(pixels).tobytes(), (height, width), grid, self.patch)
-
-
-def _special(name: str, at: int) -> Token:
-    return Token(name, -1, at, at, is_special=True)
 
 
 @torch.inference_mode()

@@ -3,10 +3,10 @@ place in it.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,70 +14,36 @@ from torch import Tensor
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.guards.images import ImageError
-from attnviz.models.chat import WithoutChat
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.checkpoint_model import NetworkModel
 from attnviz.models.huggingface.errors import ModelError
-from attnviz.models.huggingface.images.grid import TokenOrder
 from attnviz.models.huggingface.images.reader import ImageReader, PreparedImage
 from attnviz.models.huggingface.network.network import Network, PassRequest, PixelBatch
-from attnviz.models.inputs import Inputs
-from attnviz.models.protocol import Step, TextGenerator
-from attnviz.text.tokens import Token
-from attnviz.tracing.causes.edits import Edits
+from attnviz.models.image_inputs import NO_TEXT, ReadsImages
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.interventions import Chain
-from attnviz.tracing.record import RunInfo, Sentence
+from attnviz.tracing.record import RunInfo, Sentence, TokenOrder
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.device import wait_for
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 MOST_PATCHES = 4_096  # then all scores of one layer with 16 heads take a gigabyte
-_NO_TEXT = (
-    "{name} reads images, not text. Please pass the path of an image, a Pillow image, or an array of "
-    "shape (height, width, 3)."
-)
-_WRITES_NONE = "{name} reads images and writes no text, so it has no decoding to follow."
-
-
-class ImageRules:
-    """Generation rules of a model that writes nothing: no id ends a text, and none is forbidden."""
-
-    ends: frozenset[int] = frozenset()
-
-    def forbid(self, logits: Tensor) -> Tensor:
-        """Return the logits unchanged."""
-        return logits
 
 
 @reads_arguments
-class ImageModel(NetworkModel, WithoutChat):
+class ImageModel(ReadsImages, NetworkModel):
     """A vision model whose attention equals transformers' eager attention, with its image processor.
 
     All methods are thread-safe.
     """
-
-    writes = False
-    writes_logits = False  # type: ignore[assignment]  # no head over a vocabulary
-    languages: tuple[str, ...] = ()  # type: ignore[assignment]
 
     def __init__(self, network: Network, reader: ImageReader, order: TokenOrder, *, name: str = "") -> None:
         super().__init__(network)
         self.reader, self.order, self.name = reader, order, name
         self._checked: set[tuple[int, ...]] = set()  # sizes of images that were compared with the model as it was given
         self._checking = Lock()
-
-    @property
-    def inputs(self) -> Inputs:
-        """The model's input field: an image."""
-        return Inputs.IMAGE
-
-    @property
-    def vocabulary(self) -> Any:
-        """The generation rules of a model that writes nothing."""
-        return ImageRules()
 
     def trace(
         self, image: Any, pair: Any = None, *, hidden: bool = True, interventions: Sequence[Intervention] = (),
@@ -107,39 +73,11 @@ class ImageModel(NetworkModel, WithoutChat):
         applied.
         """
         if not trace.sentences[0].images:
-            raise ValueError(_NO_TEXT.format(name=self.name))
+            raise ValueError(NO_TEXT.format(name=self.name))
         pixels = trace.sentences[0].images[0].array
         prepared = PreparedImage(self.reader.fields_of(pixels), pixels)
         made = self._run(prepared, PassRequest(Recorder()), trace.interventions, probe)
         return replace(made, info=trace.info)
-
-    def stepwise(self, *given: Any, **how: Any) -> Iterator[Step]:
-        """Raise ValueError, because the model writes no text."""
-        raise ValueError(_WRITES_NONE.format(name=self.name))
-
-    def generator(self, trace: Trace, probe: Probe | None = None, **how: Any) -> TextGenerator:
-        """Raise ValueError, because the model writes no text."""
-        raise ValueError(_WRITES_NONE.format(name=self.name))
-
-    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> NoReturn:
-        """Raise ValueError, because the model has no output over a vocabulary."""
-        raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")
-
-    def decode_ids(self, ids: Sequence[int]) -> NoReturn:
-        """Raise ValueError, because the model has no vocabulary."""
-        raise ValueError(_WRITES_NONE.format(name=self.name))
-
-    def encode_target(self, text: str, *, to: str = "") -> NoReturn:
-        """Raise ValueError, because the model reads no text."""
-        raise ValueError(_NO_TEXT.format(name=self.name))
-
-    def padding(self, at: int = 0) -> Token:
-        """Return an empty special token; images in a trace are never padded."""
-        return Token("", -1, at, at, is_special=True)
-
-    def is_pad(self, token: Token) -> bool:
-        """Return False, because a trace contains no padding of images."""
-        return False
 
     def flags_for(self, fields: dict[str, Tensor]) -> dict[str, bool]:
         """Return the additional arguments that transformers needs for an image of this size."""
