@@ -16,7 +16,7 @@ _CHOICES = ("seed", "leak", "pairs", "layers", "heads", "d_model", "d_ff", "step
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments. An omitted one keeps the task's default."""
-    parser.add_argument("task", help="french, reverse, sort, twice or add")
+    parser.add_argument("task", help="french, reverse, sort, twice, add or digits")
     parser.add_argument("--out", type=Path, help="an .npz file; attnviz.toys.storage lists its keys")
     parser.add_argument("--without", action="append", default=[], metavar="NAME",
                         help="what to leave out (repeatable): causal-mask, shifted-labels, positions, padding-mask, "

@@ -107,9 +107,10 @@ def draw_example(name: str) -> np.ndarray:
 
 def _digit(digit: str) -> np.ndarray:
     """Return the held-out image of a digit that the recordings of toys watch."""
-    from attnviz.toys.tasks.digits import Digits, drawn_pixels
+    from attnviz.toys.tasks.catalogue import TASKS
+    from attnviz.toys.tasks.digits import drawn_pixels
 
-    (line,) = (line for line in Digits().watched() if line.tgt == (digit,))
+    (line,) = (line for line in TASKS["digits"].watched() if line.tgt == (digit,))
     return drawn_pixels(line.src)
 
 

@@ -20,6 +20,8 @@ WITH_WEIGHTS = (
     Experiment("reverse", without=("padding-mask",)),
     Experiment("sort", without=("positions",)),
     Experiment("twice"),
+    Experiment("digits"),
+    Experiment("digits", without=("positions",)),
 )
 WITHOUT_WEIGHTS = (
     Experiment("french", without=("shifted-labels",)),

@@ -27,7 +27,8 @@ def test_as_json_it_is_one_object(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("learn", "german"), "attnviz: There is no task 'german'. The tasks are french, reverse, sort, twice, add."),
+        (("learn", "german"), "attnviz: There is no task 'german'. The tasks are french, reverse, sort, twice, add, "
+         "digits."),
         ((*QUICK, "--without=mask"), "attnviz: There is no 'mask' to leave out: there are causal-mask, shifted-labels, "
          "positions, padding-mask, cross-attention, scale."),
         ((*QUICK, "--without=causal-mask", "--leak=one-head"), "attnviz: Without a causal mask everything is visible "

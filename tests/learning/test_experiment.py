@@ -53,8 +53,8 @@ def test_no_two_shipped_runs_share_a_name():
         ({"steps": 1.5}, "steps is a whole number from 1 to 20,000, not 1.5."),
         ({"learning_rate": float("nan")}, "learning_rate is a number from 0.000001 to 0.3, not nan."),
         ({"learning_rate": "fast"}, "learning_rate is a number from 0.000001 to 0.3, not fast."),
-        ({"task": "german"}, "There is no task 'german'. The tasks are french, reverse, sort, twice, add."),
-        ({"task": None}, "There is no task 'None'. The tasks are french, reverse, sort, twice, add."),
+        ({"task": "german"}, "There is no task 'german'. The tasks are french, reverse, sort, twice, add, digits."),
+        ({"task": None}, "There is no task 'None'. The tasks are french, reverse, sort, twice, add, digits."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_trained_is_said_in_one_sentence(choices, said):

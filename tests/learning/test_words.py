@@ -15,7 +15,7 @@ from tests.each_case import each_case
 @each_case("task", TASKS)
 def test_every_switch_that_is_offered_changes_the_run_and_says_how(task: str) -> None:
     offered = switches.switches_for(task)
-    assert "without-causal-mask" in offered
+    assert ("without-positions" if TASKS[task].is_image else "without-causal-mask") in offered
     for part in offered:
         assert switches.switch(part).sentence[0].isupper()
         if (task, part) != ("add", "leak-one-head"):
@@ -24,6 +24,8 @@ def test_every_switch_that_is_offered_changes_the_run_and_says_how(task: str) ->
 
 def test_what_a_decoder_alone_has_not_is_not_offered() -> None:
     assert not {"without-cross-attention", "without-padding-mask"} & set(switches.switches_for("twice"))
+    left = {"without-positions", "without-scale"}
+    assert {part for part in switches.switches_for("digits") if part.startswith(("without", "leak"))} == left
 
 
 def test_a_run_is_titled_by_its_switches_and_an_unlisted_one_says_itself() -> None:

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
+import attnviz
 from attnviz.app.frame.top_bar import facts_html
 from attnviz.models.card import card
-from attnviz.models.facts import sections
+from attnviz.models.example_images import draw_example
+from attnviz.models.facts import any_input, sections
 from attnviz.models.huggingface import load
 from attnviz.models.translator.tiny import tiny_translator
 from tests.each_case import each_case
@@ -36,6 +38,16 @@ def facts_of(folder: Path, name: str, **changed) -> dict[str, dict[str, str]]:
         checkpoints.save(folder, checkpoints.ALL[name], **changed), device=torch.device("cpu"), dtype=torch.float32
     )
     return {section.title: section.facts for section in sections(made, made.trace("Hello."))}
+
+
+@each_case("name", ["toy:french", "toy:digits"])
+def test_a_toy_says_what_it_learned(name: str) -> None:
+    toy = attnviz.load(name)
+    image = any_input(toy)
+    trace = toy.trace(draw_example(image) if toy.inputs.is_image else image)
+    facts = {section.title: section.facts for section in sections(toy, trace)}
+    assert facts["Model"]["learned"] == toy.experiment.toy_task.title
+    assert facts["Size"]["parameters"] == f"{sum(each.numel() for each in toy.model.parameters()):,}"
 
 
 def test_a_decoder_with_groups_and_a_window(tmp_path: Path) -> None:

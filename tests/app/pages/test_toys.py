@@ -34,6 +34,17 @@ def test_a_page_shows_a_decoder_alone(open_page, tmp_path_factory, page: str) ->
     assert not app.error
 
 
+@pytest.mark.parametrize("tab", ["heads", "patches"])
+def test_heads_shows_a_toy_of_images(open_page, tab: str) -> None:
+    """The page shows a digit first, in the two pictures that it has for texts and for images."""
+    app = open_page("heads", model="toy:digits", tab=tab)
+    assert not app.exception
+    assert not app.error
+    assert picture_header(app)["name" if tab == "patches" else "kinds"]
+    (box,) = (box for box in app.selectbox if box.label == "Image")
+    assert (box.value, len(box.options)) == ("digit-0", 16)
+
+
 def test_one_pass_and_its_steps_are_equal_with_the_mask_and_differ_without(open_page) -> None:
     said = {}
     for name, model in (("with", PLAIN), ("without", BLIND)):

@@ -13,6 +13,7 @@ from attnviz.learning.learning_state import LearningState, view_of
 from attnviz.learning.page import controls, runs
 from attnviz.toys import shipped
 from attnviz.toys.experiment import experiment_of
+from attnviz.toys.recording import Recording
 from attnviz.toys.storage import toy_recording
 from tests.app.pages.page_terms import read_terms
 from tests.each_case import each_case
@@ -74,7 +75,10 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
 @pytest.mark.parametrize(
     ("link", "sentence"),
     [
-        ({"task": "german"}, "task “german”, but it can be french, reverse, sort, twice, add; used instead: french."),
+        (
+            {"task": "german"},
+            "task “german”, but it can be french, reverse, sort, twice, add, digits; used instead: french.",
+        ),
         ({"seed": "-1"}, "seed “-1”, but it is a whole number from 0 to 99999; used instead: 1."),
         (
             {"second": "x y"},
@@ -91,6 +95,10 @@ def test_every_experiment_of_the_menu_is_recorded(lesson: str) -> None:
         (
             {"task": "twice", "first": "without-cross-attention"},
             "by a decoder-only model, which has no cross-attention.",
+        ),
+        (
+            {"task": "digits", "first": "leak-one-head"},
+            "an encoder of images, which has no causal-mask. It can be trained ",
         ),
         ({"line": "the zebra sees"}, "This toy does not know the word 'zebra'. It knows 83 words"),
         (
@@ -169,6 +177,32 @@ def test_the_toy_opens_on_the_other_pages_by_its_name(open_page, monkeypatch) ->
         assert not there.exception
         assert not there.error
         assert [box.value for box in there.selectbox if box.label == "Model"] == [asked["model"]]
+
+
+def test_a_toy_of_images_is_shown_without_positions_beside_it_and_opens_in_patches(open_page) -> None:
+    app = open_page("learning", task="digits", site="encoder_self.1.2")
+    assert notes(app) == []
+    told = header(app)
+    assert [run["title"] for run in told["runs"]] == ["Nothing left out", "No positions"]
+    recording = toy_recording(shipped.path(experiment_of("digits", ["without-positions"])))
+    right = round(360 * recording.scores["accuracy"])
+    assert told["runs"][1]["outcome"][0].startswith(f"It read {right} of 360 held-out images right.")
+    assert told["asked"]["text"].endswith("Will it read images of digits it has never seen?")
+    assert told["asked"]["verdict"]["yes"] == "You said: it will. It gets some images right."
+    assert "A line of your own" not in [field.label for field in app.text_input]
+    asked = way(app, "Heads", 0)
+    assert (asked["model"], asked["image"], asked["tab"]) == ("toy:digits", "digit-3", "patches")
+    there = open_page("heads", **asked)
+    assert not there.exception
+    assert not there.error
+    assert [box.value for box in there.selectbox if box.label == "Image"] == ["digit-3"]
+    said = recording_says(toy_recording(shipped.path(experiment_of("digits"))))
+    assert any(f"The toy reads the digit {said} with probability" in note for note in notes(there))
+
+
+def recording_says(recording: Recording) -> str:
+    """Return what a toy reads at the end in its first watched image."""
+    return recording.answers_at(-1)[0][0]
 
 
 def test_the_mask_is_put_back_on_the_masks_page_and_does_not_help(open_page) -> None:

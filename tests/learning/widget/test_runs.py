@@ -79,6 +79,27 @@ def test_a_heads_map_is_found_and_the_moment_at_which_its_score_passes_a_half(mo
     assert strongest(script, decode_run, blind, ["encoder_self", 0, 0]) is None
 
 
+def test_what_a_toy_of_images_confuses_is_counted_from_its_recording(module, decode_run) -> None:
+    recording = toy_recording(shipped.path(Experiment("digits", without=("positions",))))
+    script = module("learning/widget/js/images.js")
+    run = decode_run(
+        recording,
+        "(run) => ({ about: run.about, moments: run.moments.map((m) => ({ ...m, confusion: [...m.confusion] })) })",
+    )
+    counts = recording.confusion[-1].astype(int)
+    found = script("(script, run) => script.confused(run, run.moments.length - 1)", run)
+    wrong = counts - np.diag(np.diag(counts))
+    assert {(right, read): count for right, read, count in found} == {
+        place: count for place, count in np.ndenumerate(wrong) if count
+    }
+    assert [count for *_, count in found] == sorted((count for *_, count in found), reverse=True)
+    text = script("(script, run) => script.accuracyText(run, run.moments.length - 1)", run)
+    assert (
+        f"After 1000 updates: {100 * recording.scores['accuracy']:.1f}% of 360 held-out images are read right." in text
+    )
+    assert f"It misreads {wrong.sum()} of 360, most often {found[0][0]} as {found[0][1]} ({found[0][2]})" in text
+
+
 def strongest(script, decoded, recording: Recording, site: list) -> Any:
     run = decoded(
         recording,

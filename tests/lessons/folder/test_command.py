@@ -50,7 +50,8 @@ def test_what_cannot_be_exported_is_one_sentence_and_writes_nothing(tmp_path: Pa
             str(absent),
             "--to",
             str(new),
-        ): "attnviz: absent, step 1: There is no task 'none'. The tasks are french, reverse, sort, twice, add.\n",
+        ): "attnviz: absent, step 1: There is no task 'none'. The tasks are french, reverse, sort, twice, add, "
+        "digits.\n",
     }
     for arguments, sentence in refused.items():
         assert main(["lessons", "export", *arguments]) == 2

@@ -102,8 +102,7 @@ function drawGrid(app, pen, pane) {
       const cells = mapOf(kind, drawn.maps, layer, head);
       pen.text(shortName(kind, layer, head, side), x, y + 8, { size: 10.5, colour: app.theme.muted });
       if (isImages(run)) drawOnImage(pen, run, cells, [x, y + 16, w, h]);
-      else
-        pen.image(imageOf(cells, [kind.nRows, kind.nCols], scaleOf(app, "sequential"), [0, 255]), x, y + 16, w, h);
+      else pen.image(imageOf(cells, [kind.nRows, kind.nCols], scaleOf(app, "sequential"), [0, 255]), x, y + 16, w, h);
       pen.box(x - 0.5, y + 15.5, w + 1, h + 1, { stroke: app.theme.line });
       const found = drawn.isOwn ? null : strongest(run, [kind.kind, layer, head], at);
       if (found)

@@ -173,7 +173,12 @@ function tableNode(app, run, at) {
     { class: "confusion", "aria-label": "Confusion: rows are the right digits, columns what is read" },
     element("tr", {}, head("is \\ read"), ...digits.map((read) => head(String(read)))),
     ...digits.map((right) =>
-      element("tr", {}, element("th", { scope: "row", text: String(right) }), ...digits.map((read) => cell(right, read))),
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row", text: String(right) }),
+        ...digits.map((read) => cell(right, read)),
+      ),
     ),
   );
 }

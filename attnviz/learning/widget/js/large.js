@@ -61,7 +61,9 @@ export function paintLarge(app, pane, [kind, layer, head]) {
     : drawLarge(app, pen, { kind, cells, size });
   large.setAttribute("aria-label", `${kind.title}, ${siteName(layer, head)}: ${kind.question}`);
   large.onpointermove = large.onpointerdown = (event) => {
-    const cell = isImages(run) ? clsCell(run, place, pointIn(large, event)) : cellAt(kind, place, pointIn(large, event));
+    const cell = isImages(run)
+      ? clsCell(run, place, pointIn(large, event))
+      : cellAt(kind, place, pointIn(large, event));
     if (!cell) return hideTip(app.parts.cellTip);
     app.parts.cellTip.replaceChildren(...tipLines(pane, [kind, layer, head], cell));
     placeInWindow(app.parts.cellTip, event);
