@@ -13,7 +13,7 @@ from attnviz.toys.experiment import Experiment
 from attnviz.toys.head_scores import mass, sharpness
 from attnviz.toys.network import PatchClassifier, classifier_of, cut_patches, join_patches
 from attnviz.toys.packing import to_8_bits
-from attnviz.toys.run import HELD_OUT, LOOKED_AT, Moment, Training, one_thread
+from attnviz.toys.run import HELD_OUT, LOOKED_AT, Moment, ToyTraining, one_thread
 from attnviz.toys.tasks.digits import CLASSES, INK, SIDE, Digits
 from attnviz.toys.tasks.task import Example, distinct
 from attnviz.toys.words import ToyWords
@@ -22,7 +22,7 @@ from attnviz.transformer.attention import call_attn
 from attnviz.transformer.layers import ForwardContext
 
 
-class ImageRun(Training[PatchClassifier]):
+class ImageRun(ToyTraining[PatchClassifier]):
     """The training of a toy that reads digits. It is scored on all held-out images."""
 
     def __init__(self, experiment: Experiment) -> None:

@@ -10,7 +10,7 @@ from attnviz.text.tokens import Token
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.image_run import ImageRun
 from attnviz.toys.network import PatchClassifier, ToyNetwork, classifier_of, network_of
-from attnviz.toys.run import HELD_OUT, Moment, Training, TrainingRun
+from attnviz.toys.run import HELD_OUT, Moment, ToyTraining, TrainingRun
 from attnviz.toys.tasks.digits import PATCH, drawn_pixels
 from attnviz.toys.tasks.task import Example, Words
 from attnviz.toys.words import BOS, EOS, PAD, ToyWords
@@ -126,7 +126,7 @@ def record(experiment: Experiment, watch: Callable[[Moment], None] | None = None
     return record_run((ImageRun if experiment.toy_task.is_image else TrainingRun)(experiment), watch)
 
 
-def record_run(run: Training, watch: Callable[[Moment], None] | None = None) -> Recording:
+def record_run(run: ToyTraining, watch: Callable[[Moment], None] | None = None) -> Recording:
     """Train to the end and return the recording; `watch` is called with each snapshot as it is recorded."""
     found: list[Moment] = []
     for moment in run:

@@ -70,7 +70,7 @@ class Moment:
 Network = TypeVar("Network", bound=nn.Module)
 
 
-class Training(ABC, Generic[Network]):
+class ToyTraining(ABC, Generic[Network]):
     """The training of a network. Iterating over it trains the network and yields each `Moment`, from the untrained
     network to the end.
     """
@@ -142,7 +142,7 @@ class Training(ABC, Generic[Network]):
         return size.learning_rate * min(1.0, step / size.warm_up, left)
 
 
-class TrainingRun(Training[ToyNetwork]):
+class TrainingRun(ToyTraining[ToyNetwork]):
     """The training of a toy that reads and writes words."""
 
     def __init__(self, experiment: Experiment) -> None:
