@@ -15,7 +15,7 @@ from attnviz.maps.blocks import ShownMaps
 from attnviz.maps.maps import EagerMaps, MapLabels, Maps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import EVERY_TOKEN, said_of, select
-from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
+from attnviz.tracing.thumbnails import Thumbnails
 from attnviz.tracing.trace import TraceLike
 from attnviz.transformer.probe import Kind, Site, tell_listener
 from attnviz.transformer.row_blocks import RowBlock
@@ -65,7 +65,10 @@ class LazyMaps(Maps):
         """Return the map of one head, or a mean of maps."""
         layers, heads = self.index(layer, head)  # what is out of range is said before anything is computed
         if isinstance(layer, int) and isinstance(head, int):
-            return self._one_head(layer, head)
+            found = torch.zeros(self.shape[2:])
+            for block in self.weight_blocks(layer, head):
+                found[block.rows, block.keys] = block.attn[0].cpu()
+            return found
         shown = ShownMaps(self.trace, self.kind, (self.rows, self.cols), self.options)
         sums, counts = torch.zeros(self.shape[2:]), torch.zeros(self.shape[2], 1)
         for at in range(self.shape[0])[layers]:
@@ -77,18 +80,19 @@ class LazyMaps(Maps):
                 sums[block.rows, block.keys] += block.attn[chosen].sum(dim=0).cpu()
         return sums / counts.clamp(min=1)
 
+    def weight_blocks(self, layer: int | str, head: int | str) -> Iterator[RowBlock]:
+        """Yield the map of one head, or a mean of maps, in blocks of rows; one head's map is never in memory whole."""
+        self.index(layer, head)
+        if not (isinstance(layer, int) and isinstance(head, int)):
+            return super().weight_blocks(layer, head)
+        one = self.trace.one_layer(self.kind, layer, head)
+        return ShownMaps(one, self.kind, (self.rows, self.cols), self.options).blocks(0)
+
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
         """Return thumbnails of all heads in 8 bits; those of the overview, if it has the same `side`."""
         if side == self.overview.side:
             return self.overview.thumbnails
         return maps_overview(self.trace, self.kind, self.options, side=side).thumbnails
-
-    def _one_head(self, layer: int, head: int) -> Float[Tensor, "rows cols"]:
-        one = ShownMaps(self.trace.one_layer(self.kind, layer, head), self.kind, (self.rows, self.cols), self.options)
-        found = torch.zeros(self.shape[2:])
-        for block in one.blocks(0):
-            found[block.rows, block.keys] = block.attn[0].cpu()
-        return found
 
     def _select_maps(self, layer: int, head: int | None = None) -> EagerMaps:
         one = self.trace.one_layer(self.kind, layer, head)
@@ -109,8 +113,8 @@ class Overview:
 
     def made(self) -> MapsOverview:
         """Return the overview of the layers read so far."""
-        small = torch.stack([each.largest.cpu() for each in self._small])
-        return MapsOverview(map_labels(self._shown), self._side, in_eight_bits(small))
+        small = torch.stack([each.eight_bits() for each in self._small])
+        return MapsOverview(map_labels(self._shown), self._side, small)
 
 
 def map_labels(shown: ShownMaps) -> MapLabels:

@@ -21,36 +21,35 @@ class Thumbnails:
         if side < 1:
             raise ValueError(f"A thumbnail must have at least 1 cell per side, not {side}.")
         self._shape, self._side, self._clips = shape, side, clips
-        self._largest: Tensor | None = None
+        self._largest: Tensor | None = None  # of each window, in the blocks read so far
+        self._made: UInt8[Tensor, "heads rows cols"] | None = None  # of a block that held all weights
 
     def read(self, block: RowBlock) -> None:
         """Add a block: keep the largest weight of each window."""
-        (_, q_len, k_len), side = self._shape, self._side
+        (heads, q_len, k_len), side = self._shape, self._side
+        if not block.attn.shape[-1]:
+            return
         attn = _clip(block.attn) if self._clips else block.attn
-        if attn.shape == self._shape and max(q_len, k_len) <= side:  # nothing to reduce
-            self._largest = attn.clone()  # its memory is used again
-            return
-        if self._largest is None:
-            self._largest = attn.new_zeros(self._shape[0], min(q_len, side), min(k_len, side))
-        if not attn.shape[-1]:
-            return
-        if attn[..., 0].isnan().any():  # a row of NaN hides no other row
+        if max(q_len, k_len) > side and attn[..., 0].isnan().any():  # a row of NaN hides no other row
             attn = attn.nan_to_num(nan=0.0)
         small, rows = _pool(attn, -2, block.rows, (q_len, side))  # rows first: these lie in memory one after another
         small, cols = _pool(small, -1, block.keys, (k_len, side))
+        if attn.shape == self._shape:
+            self._made = _in_eight_bits(small)
+            return
+        if self._largest is None:
+            self._largest = attn.new_zeros(heads, min(q_len, side), min(k_len, side))
         place = self._largest[block.heads, rows, cols]
         torch.maximum(place, small, out=place)
 
-    @property
-    def largest(self) -> Float[Tensor, "heads rows cols"]:
-        """The largest weight in each window, over the blocks read so far."""
+    def eight_bits(self) -> UInt8[Tensor, "heads rows cols"]:
+        """Return the largest weight in each window, over the blocks read so far: 0 to 255, on the CPU."""
         (heads, q_len, k_len), side = self._shape, self._side
-        return torch.zeros(heads, min(q_len, side), min(k_len, side)) if self._largest is None else self._largest
-
-
-def in_eight_bits(weights: Float[Tensor, "*any"]) -> UInt8[Tensor, "*any"]:
-    """Convert weights of 0 to 1 to 8 bits, 0 to 255, on the CPU."""
-    return weights.mul(255).clamp_(0, 255).round_().to(torch.uint8).cpu()
+        if self._made is not None:
+            return self._made
+        if self._largest is None:
+            return torch.zeros(heads, min(q_len, side), min(k_len, side), dtype=torch.uint8)
+        return _in_eight_bits(self._largest)
 
 
 def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tensor, "heads rows cols"]:
@@ -58,7 +57,11 @@ def thumbnail(attn: Float[Tensor, "heads q_len k_len"], side: int) -> UInt8[Tens
     made = Thumbnails((attn.shape[0], attn.shape[1], attn.shape[2]), side, clips=True)
     for block in blocks_of_maps(attn):
         made.read(block)
-    return in_eight_bits(made.largest)
+    return made.eight_bits()
+
+
+def _in_eight_bits(weights: Float[Tensor, "*any"]) -> UInt8[Tensor, "*any"]:
+    return weights.mul(255).clamp_(0, 255).round_().to(torch.uint8).cpu()
 
 
 def _pool(attn: Tensor, axis: int, place: slice, sizes: tuple[int, int]) -> tuple[Tensor, slice]:
@@ -90,6 +93,8 @@ def _pool(attn: Tensor, axis: int, place: slice, sizes: tuple[int, int]) -> tupl
 
 def _pool_evenly(attn: Tensor, axis: int, step: int) -> Tensor:
     """Do what `_pool` does, for windows of equal length that do not overlap."""
+    if step == 2:  # in half the time
+        return torch.maximum(*attn.unflatten(axis, (-1, 2)).unbind(dim=axis))
     return attn.unflatten(axis, (-1, step)).amax(dim=axis)
 
 

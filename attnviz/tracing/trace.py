@@ -191,7 +191,7 @@ class Trace(TraceLike):
         )
 
     def _one_layer(self, kind: Kind, layer: int, head: int | None) -> "Trace":
-        call = select_item(self.calls[Site(kind, layer)], None, head)
+        call = self._call_of(Site(kind, layer), None, head)
         return replace(self, calls={Site(kind, 0): call}, contexts={}, layers={}, numbers={}, names={})
 
     def _row_blocks(
@@ -247,13 +247,17 @@ class Trace(TraceLike):
 
     def _visible_keys(self, call: AttentionCall) -> VisibleKeys:
         """Return the keys that each row of a call may see. Calls that share a mask share the result."""
-        found = next((known for known in self._masks if visible_keys(call, known) is known), None)
-        if found is None:
-            self._masks.append(found := visible_keys(call))
+        lengths = call.query.shape[2], call.key.shape[2]
+        for mask, known in self._masks:
+            is_same = mask is call.mask and (known.q_len, known.k_len) == lengths  # the quick answer
+            if is_same or visible_keys(call, known) is known:
+                return known
+        self._masks.append((call.mask, found := visible_keys(call)))
         return found
 
     @cached_property
-    def _masks(self) -> list[VisibleKeys]:
+    def _masks(self) -> list[tuple[Tensor | None, VisibleKeys]]:
+        """The masks of calls that were met so far, each with the keys that it shows."""
         return []
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
@@ -266,8 +270,16 @@ class Trace(TraceLike):
     def _one_call(self, kind: Kind, layer: int, head: int | None, item: int) -> AttentionCall:
         """Return the call of one batch item, and of one head if given; both axes stay, with size 1."""
         sentence = self.sentences[self._item(item)]
-        call = select_item(self.call(kind, layer), item, None if head is None else self._head(kind, head))
+        layer = validate_index(layer, self.shape(kind)[0], "layer", f"this model has {kind} layers")
+        call = self._call_of(Site(kind, layer), item, None if head is None else self._head(kind, head))
         return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
+
+    def _call_of(self, site: Site, item: int | None, head: int | None) -> AttentionCall:
+        """Return the call of a site, of one batch item and one head if given, with a key for each head.
+
+        For one head, the keys that it shares with others are not repeated first.
+        """
+        return select_item(self.calls[site] if head is None else self._as_kept(site), item, head)
 
     def _layers(self, kind: Kind) -> range:
         return range(self._counts.get(self._kind(kind), 0))

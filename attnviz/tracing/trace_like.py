@@ -15,7 +15,7 @@ from attnviz.text.limits import cut_notes
 from attnviz.text.tokens import Token
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.record import RunInfo, Sentence, Side
-from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
+from attnviz.tracing.thumbnails import Thumbnails
 from attnviz.transformer.masks import VisibleKeys, shared_once
 from attnviz.transformer.probe import AttentionCall, Kind, Site, Stack, report_layers, tell_listener
 from attnviz.transformer.row_blocks import RowBlock
@@ -328,8 +328,8 @@ class TraceLike(TraceDoors, ABC):
                 small = Thumbnails(shape, side, clips=self.weights_only)
                 for block in self._read_blocks(kind, layer, item):
                     small.read(block)
-                made.append(small.largest.cpu())  # layers may be on several devices
-        return in_eight_bits(torch.stack(made))
+                made.append(small.eight_bits())
+        return torch.stack(made)
 
     def one_layer(self, kind: Kind, layer: int, head: int | None = None) -> "TraceLike":
         """Return the trace of one layer, or of one of its heads, as layer 0 and head 0, with the same tokens.

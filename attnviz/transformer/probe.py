@@ -208,9 +208,17 @@ def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def select_item(call: AttentionCall, item: int | None, head: int | None) -> AttentionCall:
-    """Select one batch item and one head of a call; None selects all. Both axes stay."""
+    """Select one batch item and one head of a call; None selects all. Both axes stay.
+
+    A key and value may stand for a group of neighbouring heads.
+    """
+    if head is None and (item is None or (item == 0 and len(call.query) == 1)):
+        return call
     items = slice(None) if item is None else slice(item, item + 1)
-    heads = slice(None) if head is None else slice(head, head + 1)
+    heads, groups = slice(None), slice(None)
+    if head is not None:
+        group = head * call.key.shape[1] // call.query.shape[1]
+        heads, groups = slice(head, head + 1), slice(group, group + 1)
 
     def cut(tensor: Tensor | None) -> Tensor | None:
         if tensor is None:
@@ -221,8 +229,8 @@ def select_item(call: AttentionCall, item: int | None, head: int | None) -> Atte
     return replace(
         call,
         query=call.query[items, heads],
-        key=call.key[items, heads],
-        value=call.value[items, heads],
+        key=call.key[items, groups],
+        value=call.value[items, groups],
         mask=cut(call.mask),
         bias=cut(call.bias),
         sinks=cut(call.sinks),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.text.tokens import Token
 from attnviz.tracing.record import Sentence
-from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
+from attnviz.tracing.thumbnails import Thumbnails
 from attnviz.tracing.trace import Trace
 from attnviz.transformer import probe
 from attnviz.transformer import row_blocks as module
@@ -93,7 +93,7 @@ def require_the_weights(call: AttentionCall, wanted: Tensor, *, informs: bool) -
     torch.testing.assert_close(found, wanted.float(), atol=5e-6, rtol=0)
     torch.testing.assert_close(information, torch.special.entr(wanted).sum(-1).float(), atol=2e-5, rtol=1e-5)
     pooled = F.adaptive_max_pool2d(wanted.float(), tuple(min(24, length) for length in wanted.shape[1:]))
-    assert (in_eight_bits(small.largest).int() - pooled.mul(255).round().int()).abs().max() <= 1
+    assert (small.eight_bits().int() - pooled.mul(255).round().int()).abs().max() <= 1
 
 
 def test_keys_that_no_row_of_a_block_sees_are_not_computed() -> None:

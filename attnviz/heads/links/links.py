@@ -27,7 +27,7 @@ from attnviz.maps.lines import BUDGET, FAINTEST, LineReader, join_lines, stronge
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import EVERY_TOKEN, select
-from attnviz.tracing.thumbnails import Thumbnails, in_eight_bits
+from attnviz.tracing.thumbnails import Thumbnails
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
@@ -196,7 +196,7 @@ def links_payload(
         for block in maps.blocks(layer):
             small.read(block)
             lines_of_layer.read(block.heads, block.rows, block.keys, block.attn.cpu().numpy())
-        squares.append(in_eight_bits(small.largest))
+        squares.append(small.eight_bits())
     blobs, lines, small = Blobs(), join_lines(readers, budget), torch.stack(squares).numpy()
     header = common_header(maps.kind, kinds, blobs) | {
         "shape": list(maps.shape),
