@@ -6,7 +6,8 @@ overview follows from the float32 maps, the browser computes it.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -120,8 +121,9 @@ def heads_payload(
     }
     header["base"] = blobs.digest(header)
     header["cells"] = {"measure": measure, "why": why}
-    exact += [_exact_maps((measured or shown)[kind], shown[kind], blobs) for kind in whole if kind not in own]
-    header["exact"] = exact + _exact_heads(measured or shown, view, whole, blobs)
+    drawn = {kind: (maps, shown[kind]) for kind, maps in (measured or shown).items()}
+    exact += [_exact_maps(*drawn[kind], blobs) for kind in whole if kind not in own]
+    header["exact"] = exact + _exact_heads(drawn, view, whole, blobs)
     header["id"] = blobs.digest({name: header[name] for name in ("base", "cells", "exact")})
     return Payload({**header, "view": view}, blobs.join())
 
@@ -193,15 +195,49 @@ def _exact_maps(maps: "Maps", masked: "Maps", blobs: Blobs) -> dict[str, Any]:
 
 
 def _exact_heads(
-    shown: "ShownMaps", view: dict[str, Any], whole: Collection[str], blobs: Blobs
+    drawn: "Mapping[str, tuple[Maps, Maps]]", view: dict[str, Any], whole: Collection[str], blobs: Blobs
 ) -> list[dict[str, Any]]:
-    """Pack the maps of single heads that are in focus or pinned, for kinds that are not sent whole."""
-    wanted = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
-    entries = []
-    for kind, layer, head in {tuple(site): None for site in wanted if site[0] in shown and site[0] not in whole}:
-        offset = blobs.add(_float32(shown[kind].weights(layer, head)))
-        entries.append({"kind": kind, "layer": layer, "head": head, "offset": offset})
-    return entries
+    """Pack the maps of single heads that are in focus or pinned, for kinds that are not sent whole.
+
+    `drawn` has the maps of each kind, and the maps whose mask hides their cells.
+    """
+    sites = [[view["kind"], view["layer"], view["head"]], *view["pins"]]
+    wanted = {tuple(site): None for site in sites if site[0] in drawn and site[0] not in whole}
+    return [
+        {"kind": kind, "layer": layer, "head": head} | _exact_head(*drawn[kind], (layer, head), blobs)
+        for kind, layer, head in wanted
+    ]
+
+
+def _exact_head(maps: "Maps", masked: "Maps", site: tuple[int | str, int | str], blobs: Blobs) -> dict[str, Any]:
+    """Do what `_exact_maps` does, for the map of one head or a mean. A block of its rows is in memory at a time."""
+    visible = masked.visible_cells(*site).numpy()
+    seen = int(np.count_nonzero(visible))
+    if seen < visible.size:
+        with suppress(_HiddenWeightError):
+            return {"offset": blobs.add_parts(_seen_parts(maps, site, visible), 4 * seen), "seen": seen}
+    return {"offset": blobs.add_parts(_whole_rows(maps, site), 4 * visible.size)}
+
+
+class _HiddenWeightError(Exception):
+    """A masked cell of a map has weight, so that the visible cells are not enough."""
+
+
+def _seen_parts(maps: "Maps", site: tuple[int | str, int | str], visible: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the numbers of a map's visible cells, block by block. A block has all keys that its rows may see."""
+    for block in maps.weight_blocks(*site):
+        numbers, sees = _float32(block.attn[0].cpu()), visible[block.rows, block.keys]
+        if numbers[~sees].any():
+            raise _HiddenWeightError
+        yield numbers[sees]
+
+
+def _whole_rows(maps: "Maps", site: tuple[int | str, int | str]) -> Iterator[np.ndarray]:
+    """Yield all numbers of a map, block by block."""
+    for block in maps.weight_blocks(*site):
+        numbers = np.zeros((block.rows.stop - block.rows.start, len(maps.cols)), dtype="<f4")
+        numbers[:, block.keys] = block.attn[0].cpu()
+        yield numbers
 
 
 def _float32(attn: Any) -> np.ndarray:

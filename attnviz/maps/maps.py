@@ -66,13 +66,19 @@ class Maps(MapLabels, ABC):
     def weights(self, layer: int | str, head: int | str) -> Float[Tensor, "rows cols"]:
         """Return the map of one head, or a mean of maps."""
 
+    def weight_blocks(self, layer: int | str, head: int | str) -> Iterator[RowBlock]:
+        """Yield the map of one head, or a mean of maps, in blocks of rows; a block has one map."""
+        return blocks_of_maps(self.weights(layer, head).unsqueeze(0))
+
     @abstractmethod
     def thumbnails(self, side: int) -> UInt8[Tensor, "layers heads rows cols"]:
         """Return thumbnails of all heads in eight bits, with at most `side` rows and columns."""
 
     def visible_cells(self, layer: int | str, head: int | str) -> Bool[Tensor, "rows cols"]:
         """Return the cells where a map may attend; for a mean, the cells where any of its heads may."""
-        return self.masks(layer, head).flatten(0, 1).any(dim=0)
+        sites = zip(self.index(layer, head), self.mask.shape, strict=False)
+        found = self.mask[tuple(slice(None) if size == 1 else chosen for chosen, size in sites)].flatten(0, 1)
+        return found[0] if len(found) == 1 else found.any(dim=0)
 
     def masks(self, layer: int | str, head: int | str) -> Bool[Tensor, "layers heads rows cols"]:
         """Return the masks of the chosen heads."""

@@ -2,7 +2,7 @@
 
 import { binsOf, meanOf, range, sitesOf } from "../../kit/js/cells.js";
 import { isOfWeights } from "./measures.js";
-import { siteKey } from "./payload.js";
+import { maskOf, siteKey } from "./payload.js";
 
 const KEPT_MAPS = 96; // maps are kept from one payload to the next while text and model stay the same
 
@@ -58,17 +58,6 @@ function coarseMap(kind, layer, head) {
     for (let col = 0; col < kind.nCols; col++) data[i++] = thumb[from + colBin[col]] / 255;
   }
   return data;
-}
-
-// Whether a query may attend to a key, one byte a cell, or null where every query sees every key.
-export function maskOf(kind, layer, head) {
-  if (!kind.masks) return null;
-  const { layers, heads, seen } = kind.masks;
-  const cells = kind.nRows * kind.nCols;
-  const pick = (choice, length) => (length === 1 ? [0] : choice === "mean" ? range(length) : [choice]);
-  const sites = pick(layer, layers).flatMap((l) => pick(head, heads).map((h) => l * heads + h));
-  const parts = sites.map((site) => seen.subarray(site * cells, (site + 1) * cells));
-  return parts.length === 1 ? parts[0] : parts[0].map((_, i) => (parts.some((part) => part[i]) ? 1 : 0));
 }
 
 function rowsWithoutKeys(mask, nRows, nCols) {

@@ -1,8 +1,9 @@
 // Decoding of what Python sends (attnviz/heads/payload.py says how it is laid out). FIXED is what no payload says,
 // because it never changes (attnviz/kit/bundle.py).
 
-import { unpack } from "../../kit/js/unpack.js";
+import { range } from "../../kit/js/cells.js";
 import { FIXED } from "../../kit/js/constants.js";
+import { unpack } from "../../kit/js/unpack.js";
 
 export function decodePayload(bytes) {
   const { header, array } = unpack(bytes);
@@ -79,30 +80,37 @@ function readMasks({ offset, layers, heads }, cells, array) {
   return { layers, heads, seen };
 }
 
+// Whether a query may attend to a key, one byte a cell, or null where every query sees every key.
+export function maskOf(kind, layer, head) {
+  if (!kind.masks) return null;
+  const { layers, heads, seen } = kind.masks;
+  const cells = kind.nRows * kind.nCols;
+  const pick = (choice, length) => (length === 1 ? [0] : choice === "mean" ? range(length) : [choice]);
+  const sites = pick(layer, layers).flatMap((l) => pick(head, heads).map((h) => l * heads + h));
+  const parts = sites.map((site) => seen.subarray(site * cells, (site + 1) * cells));
+  return parts.length === 1 ? parts[0] : parts[0].map((_, i) => (parts.some((part) => part[i]) ? 1 : 0));
+}
+
+// The maps of all heads, or of one head or mean.
 function readExact(entry, kinds, exact, array) {
   const kind = kinds.get(entry.kind);
   const cells = kind.nRows * kind.nCols;
-  if (entry.layer !== undefined) {
-    exact.set(siteKey(entry.kind, entry.layer, entry.head), array(Float32Array, entry.offset, cells));
-    return;
-  }
-  const heads = kind.layers * kind.heads;
-  const sent = array(Float32Array, entry.offset, entry.seen ?? heads * cells);
-  const all = entry.seen === undefined ? sent : withMasked(sent, kind);
-  sitesOf(kind).forEach(([layer, head], i) =>
+  const sites = entry.layer === undefined ? sitesOf(kind) : [[entry.layer, entry.head]];
+  const sent = array(Float32Array, entry.offset, entry.seen ?? sites.length * cells);
+  const all = entry.seen === undefined ? sent : withMasked(sent, kind, sites);
+  sites.forEach(([layer, head], i) =>
     exact.set(siteKey(entry.kind, layer, head), all.subarray(i * cells, (i + 1) * cells)),
   );
 }
 
-// Every head's map, of the numbers of those cells that its mask shows: the others hold 0.
-function withMasked(sent, kind) {
-  const { masks } = kind;
+// These sites' maps, of the numbers of those cells that their masks show: the others hold 0.
+function withMasked(sent, kind, sites) {
   const cells = kind.nRows * kind.nCols;
-  const all = new Float32Array(kind.layers * kind.heads * cells);
+  const all = new Float32Array(sites.length * cells);
   let next = 0;
-  sitesOf(kind).forEach(([layer, head], i) => {
-    const mask = cells * ((masks.layers > 1 ? layer * masks.heads : 0) + (masks.heads > 1 ? head : 0));
-    for (let cell = 0; cell < cells; cell++) if (masks.seen[mask + cell]) all[i * cells + cell] = sent[next++];
+  sites.forEach(([layer, head], i) => {
+    const seen = maskOf(kind, layer, head);
+    for (let cell = 0; cell < cells; cell++) if (seen[cell]) all[i * cells + cell] = sent[next++];
   });
   return all;
 }

@@ -146,16 +146,15 @@ def in_planes(payload: Payload) -> tuple[bytes, Spans]:
     which makes a third of the size at the cost of the fifth digit. The browser restores float32
     (attnviz/kit/js/files/planes.js), so that no widget depends on this.
     """
-    packed, maps = payload.pack(), _maps(payload)
+    header, blobs, maps = payload.pack_header(), memoryview(payload.blobs), _maps(payload)
     width = 4 if sum(count for _, count in maps) <= EXACT else 2
-    start = len(packed) - len(payload.blobs)
-    pieces, spans, at = [], Spans(), 0
-    for offset, count in sorted((start + offset, count) for offset, count in maps):
-        weights = np.frombuffer(packed, "<f4", count, offset)
-        pieces += [packed[at:offset], _planes(weights if width == 4 else _round(weights))]
-        spans.append([offset, count, width])
+    pieces, spans, at = [header], Spans(), 0
+    for offset, count in sorted(maps):
+        weights = np.frombuffer(blobs, "<f4", count, offset)
+        pieces += [blobs[at:offset], _planes(weights if width == 4 else _round(weights))]
+        spans.append([len(header) + offset, count, width])
         at = offset + 4 * count
-    return b"".join([*pieces, packed[at:]]), spans
+    return b"".join([*pieces, blobs[at:]]), spans
 
 
 def _round(weights: np.ndarray) -> np.ndarray:
@@ -175,7 +174,8 @@ def _maps(payload: Payload) -> list[tuple[int, int]]:
     found = []
     for entry in header["exact"]:
         layers, heads, rows, cols = shapes[entry["kind"]]
-        count = rows * cols if "layer" in entry else entry.get("seen", layers * heads * rows * cols)
+        every = rows * cols if "layer" in entry else layers * heads * rows * cols
+        count = entry.get("seen", every)
         found.append((entry["offset"], count))
     return found
 

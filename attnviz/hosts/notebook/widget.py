@@ -41,6 +41,7 @@ class PictureWidget(anywidget.AnyWidget):
     height = traitlets.Int(None, allow_none=True, min=1).tag(sync=True)
     _esm = traitlets.Unicode().tag(sync=True)
     _payload = traitlets.Bytes().tag(sync=True)
+    _blobs = traitlets.Bytes().tag(sync=True)  # apart, because joining them would copy the maps of a long text
     _told = traitlets.Dict().tag(sync=True)
     _caption_class = traitlets.Unicode().tag(sync=True)
 
@@ -48,7 +49,7 @@ class PictureWidget(anywidget.AnyWidget):
         self.shown = shown
         self._drawn = shown.payload()
         super().__init__(
-            _esm=cell_module(shown.picture.drawn_by), _payload=self._drawn.pack(),
+            _esm=cell_module(shown.picture.drawn_by), _payload=self._drawn.pack_header(), _blobs=self._drawn.blobs,
             _caption_class=f"attnviz-{uuid4().hex}", view=shown.view, theme=theme, height=height,
         )  # fmt: skip
         self.observe(self._answer, "view")
@@ -155,7 +156,7 @@ class PictureWidget(anywidget.AnyWidget):
     def _send_numbers(self) -> None:
         made = self.shown.payload()
         if _without_view(made) != _without_view(self._drawn):
-            self._drawn, self._payload = made, made.pack()
+            self._drawn, self._payload, self._blobs = made, made.pack_header(), made.blobs
 
 
 def _without_view(payload: Payload) -> Payload:

@@ -1,20 +1,32 @@
 // Bytes that Python packed (attnviz/kit/wire.py says how): a header of JSON, then the arrays that it tells of.
 
-// They come as a Uint8Array or a DataView.
-export function unpack({ buffer, byteOffset, byteLength }) {
-  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-  const copy = bytes.slice(); // it arrives at an odd offset, and typed views ask for multiples of four
-  const length = new DataView(copy.buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(copy.subarray(4, 4 + length)));
+// They come as a Uint8Array or a DataView, or as a list of these, one part after the other.
+export function unpack(data) {
+  const bytes = joined(data);
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const start = (4 + length + 3) & ~3;
-  return { header, array: arraysIn(copy.buffer, start) };
+  return { header, array: arraysIn(bytes.buffer, start) };
+}
+
+// A copy: the bytes arrive at an odd offset, and typed views ask for multiples of four.
+function joined(data) {
+  const viewed = ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength);
+  const parts = [data].flat().map(viewed);
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
 }
 
 // The same bytes with another header.
-export function repacked({ buffer, byteOffset, byteLength }, change) {
-  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+export function repacked(data, change) {
+  const bytes = joined(data);
   const { header } = unpack(bytes);
-  const length = new DataView(buffer, byteOffset).getUint32(0, true);
+  const length = new DataView(bytes.buffer).getUint32(0, true);
   const json = new TextEncoder().encode(JSON.stringify(change(header)));
   const start = (4 + json.length + 3) & ~3;
   const blobs = bytes.subarray((4 + length + 3) & ~3);

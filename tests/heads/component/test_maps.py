@@ -31,14 +31,12 @@ def payload_script(module):
 def maps_script(module):
     """Both modules in one, as the widget has them: `mapOf` for an app that holds a payload."""
     decode, maps = module("heads/js/payload.js"), module("heads/js/maps.js")
-    decode("(module) => { globalThis.decode = module.decodePayload; }")
-    return lambda act, given: maps(
-        f"(maps, given) => {{ const decode = globalThis.decode; return ({act})(maps, given); }}", given
-    )
+    decode("(module) => { globalThis.ofPayload = module; }")
+    return lambda act, given: maps(f"(maps, given) => ({act})({{ ...globalThis.ofPayload, ...maps }}, given)", given)
 
 
 def payload_of(shown, **options) -> Payload:
-    view = {"kind": next(iter(shown)), "layer": 0, "head": 0, "row": None, "pins": []}
+    view = {"kind": next(iter(shown)), "layer": 0, "head": 0, "row": None, "pins": options.pop("pins", [])}
     strip = heads_app.strip(shown) if "encoder_self" in shown else {"lines": [], "axes": {}}
     return heads_payload(shown, heads_app.metrics(shown), view=view, strip=strip, **options)
 
@@ -83,19 +81,17 @@ def test_metrics_and_scales_arrive_as_they_were(payload_script) -> None:
     assert diverging == np.ravel(colour.DIVERGING_DARK).tolist()
 
 
-def browser_maps(maps_script, shown, kind: str, *, budget: int = 2_000_000) -> dict:
+def browser_maps(maps_script, shown, kind: str, **options) -> dict:
     """Ask the browser for the maps of one kind, for every choice, and whether they are exact."""
-    act = """({ mapOf, maskOf }, [bytes, kind, choices]) => {
-      const app = { payload: decode(Uint8Array.from(bytes)), maps: new Map() };
+    act = """({ decodePayload, mapOf, maskOf }, [bytes, kind, choices]) => {
+      const app = { payload: decodePayload(Uint8Array.from(bytes)), maps: new Map() };
       return choices.map(([layer, head]) => {
         const { data, exact } = mapOf(app, kind, layer, head);
         const mask = maskOf(app.payload.kinds.get(kind), layer, head);
         return [[...data], exact, mask && [...mask]];
       });
     }"""
-    found = maps_script(
-        act, [payload_bytes(payload_of(shown, budget=budget)), kind, [list(choice) for choice in CHOICES]]
-    )
+    found = maps_script(act, [payload_bytes(payload_of(shown, **options)), kind, [list(choice) for choice in CHOICES]])
     return dict(zip(CHOICES, found, strict=True))
 
 
@@ -120,10 +116,14 @@ def maps_with_own_masks() -> dict[str, EagerMaps]:
     return {"decoder_self": EagerMaps("decoder_self", mask, rows, cols, attn=attn)}
 
 
-def test_a_mean_leaves_out_the_heads_in_which_a_row_sees_nothing(maps_script) -> None:
+@pytest.mark.parametrize("options", [{}, {"budget": 0, "pins": [["decoder_self", *choice] for choice in CHOICES]}])
+def test_a_mean_leaves_out_the_heads_in_which_a_row_sees_nothing(maps_script, options) -> None:
     shown = maps_with_own_masks()
     maps = shown["decoder_self"]
-    for (layer, head), (data, _, mask) in browser_maps(maps_script, shown, "decoder_self").items():
+    for (layer, head), (data, exact, mask) in browser_maps(maps_script, shown, "decoder_self", **options).items():
+        if not exact:
+            assert options, "no more than four heads can be pinned, and so sent alone"
+            continue
         assert np.allclose(data, maps.weights(layer, head).numpy().ravel(), rtol=0, atol=1e-7), (layer, head)
         assert mask == maps.visible_cells(layer, head).int().flatten().tolist()
 

@@ -155,6 +155,31 @@ def test_masked_cells_are_not_sent_where_they_hold_nothing():
     np.testing.assert_array_equal(read(blobs, entry["offset"], (seen,)), maps.attn[mask.expand_as(maps.attn)].numpy())
 
 
+@pytest.mark.parametrize("site", [(1, 2), (0, "mean"), ("mean", "mean")])
+@pytest.mark.parametrize("hidden_weight", [False, True])
+def test_of_a_head_sent_alone_masked_cells_are_left_out_if_they_hold_nothing(site, hidden_weight):
+    mask = torch.rand(LAYERS, HEADS, ROWS, COLS, generator=torch.Generator().manual_seed(0)) < 0.3
+    maps = make_maps(mask=mask)
+    if hidden_weight:
+        maps.attn[~mask] = 0.25  # as in an uploaded file
+    header, blobs = payload({"cross": maps}, view=VIEW | dict(zip(("layer", "head"), site, strict=True)), budget=0)
+    (entry,) = header["exact"]
+    wanted, visible = maps.weights(*site).numpy(), maps.visible_cells(*site).numpy()
+    assert ("seen" in entry) != hidden_weight
+    wanted = wanted.ravel() if hidden_weight else wanted[visible]
+    np.testing.assert_array_equal(read(blobs, entry["offset"], wanted.shape), wanted)
+    assert len(blobs) == entry["offset"] + 4 * wanted.size
+
+
+def test_parts_that_do_not_make_up_an_array_are_refused_and_add_nothing():
+    blobs = Blobs()
+    blobs.add(np.arange(4, dtype=np.uint8))
+    for size in (4, 12):
+        with pytest.raises(ValueError, match=f"have 8 bytes, not {size}"):
+            blobs.add_parts(iter([np.zeros(1, "<f4"), np.ones(1, "<f4")]), size)
+    assert blobs.join() == bytes([0, 1, 2, 3])
+
+
 @each_case("length", [65, 100, 127, 256])
 def test_pooling_keeps_the_largest_weight_of_each_block(length):
     maps = make_maps(shape=(1, 1, length, 3))

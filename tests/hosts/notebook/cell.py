@@ -7,12 +7,12 @@ from playwright.sync_api import Locator, Page
 
 from attnviz.hosts.notebook.widget import PictureWidget
 
-SET_UP = """async ([esm, payload, state]) => {
-  const bytes = Uint8Array.from(atob(payload), (sign) => sign.charCodeAt(0));
+SET_UP = """async ([esm, payload, blobs, state]) => {
+  const view = (text) => new DataView(Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0)).buffer);
   const heard = {};
   globalThis.cell = { told: [], isAnswering: true };
   const model = {
-    state: { ...state, _payload: new DataView(bytes.buffer) },
+    state: { ...state, _payload: view(payload), _blobs: view(blobs) },
     get: (name) => model.state[name],
     set(name, value) {
       model.state[name] = value;
@@ -46,7 +46,8 @@ class Cells:
         page.set_content(PAGE)
         state = {"_told": told or {}, "theme": widget.theme, "height": widget.height}
         state["_caption_class"] = widget._caption_class
-        page.evaluate(SET_UP, [widget._esm, base64.b64encode(widget._payload).decode(), state])
+        sent = [base64.b64encode(part).decode() for part in (widget._payload, widget._blobs)]
+        page.evaluate(SET_UP, [widget._esm, *sent, state])
 
     def picture(self, at: int = 0) -> Locator:
         """Return the picture in a cell, once it is painted."""

@@ -1,6 +1,7 @@
 """Python reads the view of a cell, and the cell gets the view that Python sets; no browser here."""
 
 import sys
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 import traitlets
 
 import attnviz
+from attnviz.heads import heads
 from attnviz.hosts.notebook.widget import PictureWidget
 from attnviz.hosts.registry import PICTURES
 from attnviz.kit.wire import unpack
@@ -65,9 +67,25 @@ def test_a_part_of_a_view_leaves_the_rest_as_it_is(trace) -> None:
 def test_numbers_that_only_python_has_are_sent_with_the_choice_that_asked_for_them(trace) -> None:
     widget = attnviz.show(trace)
     report(widget, specials="hide")
-    sent = unpack(widget._payload)
+    sent = unpack(widget._payload + widget._blobs)
     assert sent.blobs == attnviz.show(trace, specials="hide")._drawn.blobs
     assert (sent.header["view"]["specials"], sent.header["seq"]) == ("hide", 1)
+
+
+def test_the_map_of_a_long_text_is_in_memory_once(monkeypatch) -> None:
+    length = 1536
+    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    attn = torch.randn(1, 1, length, length).masked_fill(~causal, -torch.inf).softmax(dim=-1)
+    long = attnviz.from_tensors(attn, [f"w{at}" for at in range(length)], mask=causal)
+    monkeypatch.setattr(heads, "LONG", length)
+    attnviz.show(long)  # imports what it needs
+    tracemalloc.start()
+    widget = attnviz.show(long)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    seen = 4 * length * (length + 1) // 2
+    assert seen < len(widget._blobs) < 1.2 * seen
+    assert peak < 1.7 * seen  # with the labels, and a block of rows
 
 
 def test_a_report_that_no_script_of_ours_sends_changes_nothing(trace) -> None:

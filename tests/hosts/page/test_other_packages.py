@@ -17,7 +17,6 @@ from attnviz.heads.page.state import write_report
 from attnviz.hosts import registry
 from attnviz.hosts.notebook.widget import PictureWidget
 from attnviz.kit import glossary
-from attnviz.kit.wire import unpack
 from attnviz.lessons.folder.drawn import draw
 from attnviz.lessons.lesson import Link
 from attnviz.lessons.picture import LinkedPicture
@@ -120,9 +119,9 @@ def test_a_notebook_and_a_file_have_it_by_its_name(install: Install, trace, tmp_
     assert isinstance(widget, PictureWidget)
     assert widget.view == {"kind": "cross", "layer": 1, "head": 0, "order": "bits"}
     assert "bits.toFixed(2)" in widget._esm
-    before = unpack(widget._payload).blobs
+    before = widget._blobs
     widget.head = ("cross", 0, 2)
-    assert unpack(widget._payload).blobs != before
+    assert widget._blobs != before
     assert attnviz.show(trace, picture="entropy").shown.picture is attnviz.picture("entropy")
     assert "entropy" in dir(attnviz.show)
     file = trace.to_html(tmp_path / "entropy.html", picture="entropy", head=1)

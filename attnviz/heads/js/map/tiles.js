@@ -1,9 +1,9 @@
 // The maps that are drawn: that of the head in focus, those of the pinned heads, or the difference of two; and their one range.
 
 import { exactText, isolated, siteName } from "../../../kit/js/text.js";
-import { mapOf, maskOf } from "../maps.js";
+import { mapOf } from "../maps.js";
 import { isOfWeights } from "../measures.js";
-import { siteKey } from "../payload.js";
+import { maskOf, siteKey } from "../payload.js";
 
 const FAINT = 0.2; // if the largest weight is below this, colours from 0 to 1 leave a map nearly white
 

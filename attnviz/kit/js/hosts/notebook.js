@@ -1,8 +1,9 @@
 // A widget's host in a cell of a notebook: anywidget's model on one side, a picture on the other. The picture stands in a
 // shadow root of its own, so that neither the notebook's styles reach it nor its styles the notebook.
 //
-// Of the model (attnviz/hosts/notebook/widget.py): `_payload` is what is drawn, `_told` the view that either side set last,
-// `theme` and `height` what the reader wants, `_caption_class` names the caption that stands before the picture.
+// Of the model (attnviz/hosts/notebook/widget.py): `_payload` is the header of what is drawn and `_blobs` its arrays,
+// `_told` the view that either side set last, `theme` and `height` what the reader wants, `_caption_class` names the
+// caption that stands before the picture.
 
 import { setTheme } from "./themes.js";
 
@@ -56,7 +57,8 @@ export function inNotebook(draw, { pythonOnly, ...widget }) {
 
     function show() {
       const view = viewOf(model.get("_told"));
-      takeAway = draw({ parentElement: shadow, data: model.get("_payload"), host, view, source }) ?? takeAway;
+      const data = [model.get("_payload"), model.get("_blobs")];
+      takeAway = draw({ parentElement: shadow, data, host, view, source }) ?? takeAway;
     }
 
     // The same picture in another cell counts its own choices: what it reports always holds here.
