@@ -8,7 +8,7 @@ from attnviz.app.cache import traces
 request = layout.begin_page("Welcome")
 
 # Below here torch is imported: by then the input can be used.
-from attnviz.hosts.page import welcome
+from attnviz.lessons.page import welcome
 
 welcome.intro()
 trace = layout.run_or_refuse(lambda: traces.trace(request))

@@ -35,7 +35,6 @@ for feature in FEATURES:
 BELOW["lessons"] = {"hosts", *BELOW["hosts"]}  # what is right is computed
 BELOW["classroom"] = {"lessons", *BELOW["lessons"]}
 BELOW["lessons/page"] = {"lessons", "app", *BELOW["lessons"], *BELOW["app"], *(f"{one}/page" for one in FEATURES)}
-BELOW["hosts/page"] = {"hosts", "lessons/page", *BELOW["lessons/page"]}  # the welcome page
 BELOW["classroom/page"] = {"classroom", "lessons/page", *BELOW["lessons/page"]}
 BELOW["server"] = {"classroom/page", "classroom", *BELOW["classroom/page"]}
 # The files beside the folders are the API and its doors. They and the commands may import everything.

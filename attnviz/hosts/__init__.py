@@ -1,6 +1,6 @@
 """Hosts, which show pictures outside the pages, in notebooks and HTML files, and the registry of all pictures.
 
-Hosts find pictures by name. Only `page/`, which has the welcome page, imports Streamlit.
+Hosts find pictures by name, and import no Streamlit.
 
 Use::
 

@@ -23,7 +23,7 @@ from attnviz.lessons.picture import LinkedPicture
 from attnviz.models.translator.tiny import tiny_translator
 from tests.heads.page.test_heads_tabs import LINK, header, notes
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "a-picture-of-your-own.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "a-picture-of-your-own.md"
 BLOCKS = dict(
     re.findall(r"(?ms)^`(entropy_picture/[\w.]+|tests/[\w.]+)`.*?^```[^\n]*\n(.*?)^```", PAGE.read_text("utf-8"))
 )
