@@ -14,16 +14,9 @@ open_tab = state.bar()
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.app import captions
-from attnviz.causes.page import attribute, patch, sentences, sides, state, switch_off
+from attnviz.causes.page import sentences
+from attnviz.hosts import registry
 from attnviz.spans.page import needle
-
-TABS = {
-    "switch-off": switch_off.draw,
-    "patch": patch.draw,
-    "attribute": attribute.draw,
-    "compare": sides.draw,
-    "sentences": sentences.draw,
-}
 
 page = layout.state_in_address(state.CausesState)
 trace = layout.trace_or_refuse(request, traces.full_trace)
@@ -31,5 +24,7 @@ captions.set_caption(trace, request.entry)
 state.panel(request)
 model = traces.model(request.entry.name)
 needle.panel(request, model)
-view = TABS[open_tab](request, model, trace)
+tabs = registry.tabs("Causes")
+draw = tabs[open_tab].draw_tab if open_tab in tabs else sentences.draw
+view = draw(request, model, trace)
 layout.end_page(request, trace, Together(page, view))

@@ -17,4 +17,5 @@ PICTURE = Picture(
     name="stepper", title="Decoding", position=90, page="Decoding", terms=("Heads", "Decoding"),
     state="attnviz.decoding.decoding:DecodingState", subject_of="attnviz.decoding.stepper:stepper_of",
     python_only=("open",), example=_example,
+    example_choice=(".player input", "ArrowLeft"), example_point=".map-box canvas",
 )  # fmt: skip

@@ -17,4 +17,5 @@ PICTURE = Picture(
     name="heads", title="Heads", position=10, state="attnviz.heads.heads_state:HeadsState",
     subject_of="attnviz.heads.heads:heads_of", rules="attnviz.heads.heads:HeadsRules", needs_whole_trace=_needs_runs,
     draws_every_map=True, python_only=("specials", "words", "off", "cells", "plotly", "table", "npz"),
+    example_choice=(".avz", "ArrowRight"), example_point=".map-box",
 )  # fmt: skip

@@ -121,12 +121,17 @@ class Picture:
             quadrant of the maps for a text of two segments.
         controls: draws the tab's own controls above the picture: a function of the trace, the page's state, the model
             (None for a visitor's own weights) and the host; it returns the host with which the picture is drawn.
+        tab_drawn_by: draws the tab on the page Causes: a function of the request, the model and the trace that returns
+            the state for the link to copy. The page Heads draws its tabs itself.
         python_only: fields that need Python: their controls are left out of files.
         widget: the name of the widget, if it is not `name`; pictures may share a widget.
         example: arguments of `of` for a model and a trace, by name; the tests of attnviz draw it.
+        example_choice: CSS selector of an element, and the key that chooses something there; for the tests of attnviz.
+        example_point: CSS selector of an element where the pointer shows a note; for the tests of attnviz. With "" they
+            point at a word that has a definition.
 
-    `state`, `payload`, `subject_of`, `rules` and `controls` may each be a text such as "my_package.numbers:entropy",
-    which is imported when it is first needed: the tab is then there before torch is.
+    `state`, `payload`, `subject_of`, `rules`, `controls` and `tab_drawn_by` may each be a text such as
+    "my_package.numbers:entropy", which is imported when it is first needed: the tab is then there before torch is.
     """
 
     name: str
@@ -146,9 +151,12 @@ class Picture:
     needs_decoder: bool = False
     draws_every_map: bool = False
     controls: "Callable[..., Any] | str | None" = None
+    tab_drawn_by: "Callable[..., Any] | str | None" = None
     python_only: tuple[str, ...] = ()
     widget: str = ""
     example: Callable[[Any, Any], Mapping[str, Any]] = trace_alone
+    example_choice: tuple[str, str] = ("button[aria-pressed=false]", "Enter")
+    example_point: str = ""
 
     def __post_init__(self) -> None:
         """Check the declaration. Raise ValueError with a message of one sentence."""
@@ -174,6 +182,10 @@ class Picture:
     def draw_controls(self, trace: Any, page: Any, model: Any, host: Any) -> Any:
         """Draw the tab's own controls, if the picture has any. Return the host with which the picture is drawn."""
         return host if self.controls is None else _resolve(self.controls)(trace, page, model, host)
+
+    def draw_tab(self, request: Any, model: Any, trace: Any) -> Any:
+        """Draw the whole tab on the page Causes. Return the state for the link to copy."""
+        return _resolve(self.tab_drawn_by)(request, model, trace)
 
     @property
     def subject(self) -> "Callable[..., Subject]":

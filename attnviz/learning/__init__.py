@@ -21,4 +21,5 @@ PICTURE = Picture(
     name="learning", title="Learning", position=150, page="Learning", terms=("Heads", "Learning"),
     state="attnviz.learning.learning_state:LearningState", subject_of="attnviz.learning.learning:learning_of",
     example=_example,
+    example_choice=(".player input", "ArrowRight"), example_point=".heads button",
 )  # fmt: skip

@@ -8,4 +8,5 @@ from attnviz.kit.picture import Picture, model_and_trace
 PICTURE = Picture(
     name="mask_lab", title="Masks", position=100, page="Masks", terms=("Masks",),
     state="attnviz.masks.masks:MasksState", subject_of="attnviz.masks.mask_lab:mask_lab_of", example=model_and_trace,
+    example_choice=("canvas", "Space"), example_point="canvas",
 )  # fmt: skip

@@ -16,4 +16,5 @@ PICTURE = Picture(
     name="patches", title="Patches", position=85, state="attnviz.patches.patches:PatchesState",
     subject_of="attnviz.patches.patches:patches_of", script="patches.js", style="patches.css",
     terms=("Heads", "terms.md"), inputs=("image",), python_only=("kind", "layer", "head", "mix"), example=_example,
+    example_choice=(".drawing", "t"),
 )  # fmt: skip

@@ -20,4 +20,5 @@ PICTURE = Picture(
     subject_of="attnviz.spans.spans:spans_picture_of", widget="span_shares", rules="attnviz.spans.spans:SpansRules",
     inputs=("text",), needs_whole_trace=_needs_runs, needs_decoder=True,
     python_only=("spans", "answer", "shares", "hidden"),
+    example_choice=(".span-tokens [tabindex='0']", "Enter"), example_point="canvas",
 )  # fmt: skip

@@ -9,39 +9,11 @@ from playwright.sync_api import Page, expect
 from attnviz.hosts.registry import PICTURES
 from attnviz.kit.bundle import source
 from attnviz.kit.picture import ShownPicture
-from attnviz.models.translator.tiny import tiny_translator
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 from tests.hosts.pictures.every_picture import draw_every
 from tests.kit.bare_page import BarePage
 
 pytestmark = [*NEEDS_A_BROWSER, pytest.mark.parametrize("name", PICTURES)]
-# What is focused, and the key that chooses something there.
-CHOICES = {
-    "patches": (".drawing", "t"),
-    "heads": (".avz", "ArrowRight"),
-    "links": (".squares button", "Enter"),
-    "whole_model": (".head-cell", "Enter"),
-    "one_row": (".head-cell", "Enter"),
-    "neuron": (".queries-pane [aria-selected=true]", "ArrowDown"),
-    "flow": (".flow-rows [aria-selected=true]", "ArrowUp"),
-    "spans": (".span-tokens [tabindex='0']", "Enter"),
-    "alignment": ("[data-toggle=null]", "Enter"),
-    "stepper": (".player input", "ArrowLeft"),
-    "mask_lab": ("canvas", "Space"),
-    "switches": (".board button", "Enter"),
-    "patching": (".avz", "n"),
-    "attribution": (".avz", "o"),
-    "compared": (".avz", "ArrowDown"),
-    "learning": (".player input", "ArrowRight"),
-}
-# What the pointer is moved over until something is said of it; elsewhere a word's definition is.
-POINTED = dict.fromkeys(("flow", "spans", "alignment", "mask_lab", "patching", "compared"), "canvas") | {
-    "heads": ".map-box",
-    "whole_model": ".head-cell",
-    "one_row": ".head-cell",
-    "stepper": ".map-box canvas",
-    "learning": ".heads button",
-}
 # What is chosen on what shows numbers: it stays, and does nothing.
 READ_ALL_THE_SAME = {
     "patches": {"kind", "layer", "head"},
@@ -63,9 +35,7 @@ AS_HIGH_AS_ITS_CONTENT = ("stepper", "mask_lab")
 
 
 @pytest.fixture(scope="module")
-def every() -> dict[str, ShownPicture]:
-    model = tiny_translator(seed=0)
-    trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
+def every(model, trace) -> dict[str, ShownPicture]:
     return draw_every(model, trace, learning={"guess": "open"})
 
 
@@ -80,7 +50,7 @@ def bare(empty_page: Page, every, name: str) -> Iterator[BarePage]:
 @pytest.fixture
 def choose(bare: BarePage, name: str) -> Callable[[], None]:
     def act() -> None:
-        selector, key = CHOICES[name]
+        selector, key = PICTURES[name].example_choice
         bare.root.page.locator(f"#place {selector}").first.focus()
         bare.page.keyboard.press(key)
 
@@ -134,7 +104,7 @@ def test_controls_that_nobody_answers_are_not_there_and_their_keys_choose_nothin
         nodes = bare.root.locator(f"[data-control={control}]")
         assert nodes.count(), control
         assert not any(node.is_visible() for node in nodes.all()), control
-    bare.page.locator(f"#place {CHOICES[name][0]}").first.evaluate("(node) => node.focus()")
+    bare.page.locator(f"#place {PICTURES[name].example_choice[0]}").first.evaluate("(node) => node.focus()")
     for key in "abcdgijklmnopqrstuvwxyz0123":
         bare.page.keyboard.press(key)
     for _, told in bare.reports():
@@ -204,13 +174,14 @@ def test_what_it_says_at_the_pointer_is_in_the_top_layer(bare: BarePage, name: s
     bare.attach()
     shown = bare.page.locator("#place :popover-open")
     expect(shown).to_have_count(0)
-    box = bare.page.locator(f"#place {POINTED.get(name, '[data-term]')} >> visible=true").first.bounding_box()
+    point = PICTURES[name].example_point
+    box = bare.page.locator(f"#place {point or '[data-term]'} >> visible=true").first.bounding_box()
     assert box
     x, y = 0.0, 0.0
     for down, right in ((20, 20), *product(range(1, 40), repeat=2)):
         x, y = box["x"] + right / 40 * box["width"], box["y"] + down / 40 * box["height"]
         bare.page.mouse.move(x, y)
-        if name not in POINTED or shown.count():
+        if not point or shown.count():
             break
     expect(shown).to_be_visible()
     note = shown.bounding_box()

@@ -55,41 +55,42 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 OF_OURS = """
 import attnviz, sys
+from attnviz.causes.page import state
 from attnviz.heads.page.tabs import titles
 from attnviz.hosts import registry
 from attnviz.models.translator.tiny import tiny_translator
 trace = tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")
 shown = attnviz.show(trace, picture="entropy", static=True).shown
 print(attnviz.__file__, *titles(), registry.is_ours(shown.picture), "entropy" in dir(attnviz.show))
+print(state.TABS["bits"], registry.picture("bits").draw_tab("request", "model", "trace"))
 print(trace.to_html(sys.argv[1], picture="entropy", order="bits").read_text(encoding="utf-8"))
 """
 
 
 def test_a_picture_of_ours_is_one_more_folder_and_no_file_is_edited(tmp_path: Path) -> None:
-    """The same three files in a copy of the package, as a folder of the feature Heads, without an entry point."""
+    """The same three files in a copy of the package, as a folder of Heads and one of Causes, without an entry point."""
     shutil.copytree(Path(attnviz.__file__).parent, tmp_path / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "assets").symlink_to(PAGE.parents[2] / "assets")
-    folder = tmp_path / "attnviz" / "heads" / "entropy"
-    folder.mkdir()
-    for path, text in BLOCKS.items():
-        if path.startswith("entropy_picture/"):
-            (folder / Path(path).name).write_text(text, encoding="utf-8")
+    of_causes = 'name="bits", page="Causes", tab_drawn_by=lambda *drawn_from: drawn_from, title='
+    for feature, declared in (("heads/entropy", 'name="entropy", title='), ("causes/entropy", of_causes)):
+        folder = tmp_path / "attnviz" / feature
+        folder.mkdir()
+        for path, text in BLOCKS.items():
+            if path.startswith("entropy_picture/"):
+                text = text.replace('name="entropy", title=', declared)
+                (folder / Path(path).name).write_text(text, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", OF_OURS, "entropy.html"], cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    told, page = done.stdout.split("\n", 1)
+    told, tab_of_causes, page = done.stdout.split("\n", 2)
     where, *tabs, is_ours, has_method = told.split(" ")
     assert Path(where).is_relative_to(tmp_path)
     assert tabs[-1] == "entropy"
     assert (is_ours, has_method) == ("True", "True")
+    assert tab_of_causes == "Entropy ('request', 'model', 'trace')"
     assert '<figure data-widget="entropy"' in page
-
-
-@pytest.fixture(scope="module")
-def trace() -> attnviz.Trace:
-    return tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")
 
 
 def test_the_documentation_writes_three_files() -> None:
@@ -147,7 +148,9 @@ def test_its_script_paints_a_file_of_its_own(install: Install, trace, tmp_path: 
     expect(picture).to_be_visible()
     drawing = "() => document.querySelector('.place').shadowRoot.querySelector('canvas').toDataURL()"
     before = page.evaluate(drawing)
-    page.get_by_role("button", name="By bits").click()
+    selector, key = attnviz.picture("entropy").example_choice  # as in the contract of a picture that declares none
+    page.locator(f".place {selector}").first.focus()
+    page.keyboard.press(key)
     expect(picture).to_have_attribute("data-attnviz-view", re.compile('"order":"bits"'))
     page.keyboard.press("o")
     expect(picture).to_have_attribute("data-attnviz-view", re.compile('"order":"text"'))

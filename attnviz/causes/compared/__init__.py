@@ -11,7 +11,8 @@ def _example(model: Any, trace: Any) -> Mapping[str, Any]:
 
 
 PICTURE = Picture(
-    name="compared", title="Compared", position=140, page="Causes", tab="compare", terms=("Heads", "Causes"),
+    name="compared", title="Compare", position=140, page="Causes", tab="compare", terms=("Heads", "Causes"),
     state="attnviz.causes.compared.compared:CompareState", subject_of="attnviz.causes.compared.compared:compared_of",
-    example=_example,
+    example=_example, tab_drawn_by="attnviz.causes.page.sides:draw",
+    example_choice=(".avz", "ArrowDown"), example_point="canvas",
 )  # fmt: skip

@@ -15,6 +15,7 @@ from attnviz.app.markdown import literal
 from attnviz.app.reports import reported_view
 from attnviz.app.request import Request
 from attnviz.causes.numbers.experiments import Numbers, ReadyExperiment, experiment, ready_experiments
+from attnviz.hosts.registry import PICTURES
 from attnviz.kit.fields import PageState, choice, write_view
 from attnviz.kit.glossary import definition
 from attnviz.kit.wire import Payload
@@ -27,13 +28,8 @@ OTHER_WEIGHTS = (
     "These results were computed with other weights of the model ({}). Press “Count again” to compute "
     "them with the present weights."
 )
-TABS = {
-    "switch-off": "Switch off",
-    "patch": "Patch",
-    "attribute": "Attribute",
-    "compare": "Compare",
-    "sentences": "Many sentences",
-}
+# Each picture declares its tab. "Many sentences" has no picture.
+TABS = {one.tab: one.title for one in PICTURES.values() if one.page == "Causes"} | {"sentences": "Many sentences"}
 
 
 @dataclass(frozen=True)

@@ -6,4 +6,6 @@ PICTURE = Picture(
     name="switches", title="Switch off", position=110, page="Causes", tab="switch-off", terms=("Heads", "Causes"),
     state="attnviz.causes.switches.switches:SwitchOffState", subject_of="attnviz.causes.switches.switches:switches_of",
     python_only=("off", "put", "measure", "count"), example=model_and_trace,
+    tab_drawn_by="attnviz.causes.page.switch_off:draw",
+    example_choice=(".board button", "Enter"),
 )  # fmt: skip
