@@ -15,7 +15,7 @@ Streamlit has these faults, which functions here mend:
 - It drops a choice in a fragment that the session does not have, such as the first choice after the server has been
   restarted. Here the whole page runs (`run_page_without_fragment`).
 
-`install` replaces functions of Streamlit's classes by ours, in nine places.
+`install` replaces functions of Streamlit's classes by ours, in eight places.
 
 Streamlit pushes an entry to the browser's history for each `st.query_params` that differs from the address before. On
 Back and Forward it runs the page with the address of that entry, and writes over the entry instead of adding one:
@@ -35,7 +35,6 @@ from urllib.parse import quote
 import streamlit as st
 from google.protobuf.message import DecodeError
 from streamlit import config, runtime
-from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.media_file_manager import MediaFileManager
@@ -62,7 +61,6 @@ _ONCE_A_RUN = ("widget_ids_this_run", "widget_user_keys_this_run")  # elements t
 _USED: dict[Any, tuple[str, ...]] = {
     WStates: ("__getitem__", "states", "widget_metadata"),
     Serialized: ("value",),
-    NumberInputSerde: ("deserialize", "value"),
     MemoryUploadedFileManager: ("add_file", "remove_session_files", "_total_bytes"),
     UploadedFileRec: ("file_id", "name", "type", "data"),
     MediaFileManager: (
@@ -108,7 +106,6 @@ def install() -> None:
     if not hasattr(WStates.__getitem__, "__wrapped__"):
         WStates.__getitem__ = drop_malformed(WStates.__getitem__, Serialized)
         MemoryUploadedFileManager.add_file = _limit_room(MemoryUploadedFileManager.add_file)
-        NumberInputSerde.deserialize = drop_infinite(NumberInputSerde.deserialize)
         MediaFileManager.remove_orphaned_files = sweep_seldom(MediaFileManager.remove_orphaned_files)
         MediaFileManager._remove_orphaned_deferred_callables = remove_orphans  # type: ignore
         AppSession._handle_clear_cache_request = _ignore  # type: ignore[method-assign]
@@ -387,16 +384,3 @@ def drop_malformed(get: Any, sent: type) -> Any:
 def _is_of(field: str | None, wanted: str) -> bool:
     """Check whether a state's protobuf field is the one that the widget expects; None is a value that was cleared."""
     return field is None or field == wanted or {field, wanted} <= _NUMBERS
-
-
-def drop_infinite(read: Any) -> Any:
-    """Wrap `read(widget, said)`, which reads a number, so that an infinite one is replaced by the widget's default.
-
-    A link may contain such a number, for example 1e400, from which no int can be made.
-    """
-
-    @wraps(read)
-    def get_valid(widget: Any, said: float | None) -> Any:
-        return widget.value if said is not None and not math.isfinite(said) else read(widget, said)
-
-    return get_valid

@@ -7,12 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit
+from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.NumberInput_pb2 import NumberInput as NumberInputProto
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.common import WidgetMetadata
+from streamlit.runtime.state.session_state import WStates
 
 from attnviz.app import streamlit_internals
 
 ROOT = Path(__file__).parents[2]
-CLASSES = ("WStates", "MemoryUploadedFileManager", "NumberInputSerde", "AppSession", "MediaFileManager")
+CLASSES = ("WStates", "MemoryUploadedFileManager", "AppSession", "MediaFileManager")
 
 
 @pytest.fixture
@@ -31,7 +36,7 @@ def test_this_streamlit_has_all_that_we_reach_into(internals) -> None:
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [("AppSession", "_handle_clear_cache_request"), ("WStates", "__getitem__"), ("NumberInputSerde", "deserialize"),
+    [("AppSession", "_handle_clear_cache_request"), ("WStates", "__getitem__"),
      ("MemoryUploadedFileManager", "remove_session_files"), ("MediaFileManager", "_drop_deferred_id")],
 )  # fmt: skip
 def test_a_name_that_is_gone_is_said_in_one_sentence_and_nothing_is_set(internals, owner, name, monkeypatch) -> None:
@@ -129,6 +134,17 @@ def test_what_no_page_offers_any_more_is_forgotten_after_a_while(internals, savi
     assert saving.files.read_file(Path(address).stem) is None
     with pytest.raises(Exception, match="not found"):
         saving.files.execute_deferred(button)
+
+
+@pytest.mark.parametrize("sent", [float("inf"), float("nan")])
+def test_a_number_that_is_not_finite_counts_as_not_sent(internals, sent: float) -> None:
+    internals.install()
+    number = NumberInputSerde(None, NumberInputProto.INT, 0, 5)
+    states = WStates()
+    states.set_widget_metadata(WidgetMetadata("number", number.deserialize, number.serialize, "double_value"))
+    for said, found in ((3.0, 3), (sent, None)):
+        states.set_widget_from_proto(WidgetState(id="number", double_value=said))
+        assert states.get("number") == found
 
 
 def test_one_file_alone_reaches_into_these_classes() -> None:
