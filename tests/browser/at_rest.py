@@ -1,5 +1,7 @@
 """Wait until a page has been drawn, and until a picture has found its place."""
 
+from itertools import combinations
+
 from playwright.sync_api import Locator, Page, expect
 
 SETTLED = "[data-testid='stApp'][data-test-script-state='notRunning'][data-test-connection-state='CONNECTED']"
@@ -35,3 +37,11 @@ def wait_until_settled(page: Page) -> None:
 def wait_until_at_rest(picture: Locator) -> None:
     """Return once the picture has had the same place for a quarter of a second."""
     picture.evaluate(AT_REST)
+
+
+def lie_apart(boxes: list[dict]) -> None:
+    """Require that no two boxes on the screen overlap by more than a pixel."""
+    for one, other in combinations(boxes, 2):
+        across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
+        down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
+        assert min(across, down) <= 1, (one, other)

@@ -4,12 +4,8 @@ import json
 
 from playwright.sync_api import Locator, Page
 
-# Where a cell of the large map is on the screen.
-_CELL = """(root, [row, col]) => {
-  const { x, y, cell } = root.attnviz.tiles[0].geometry;
-  const box = root.attnviz.parts.overlay.getBoundingClientRect();
-  return [box.x + x + (col + 0.5) * cell.w, box.y + y + (row + 0.5) * cell.h];
-}"""
+from tests.browser.heads.tabs import CELL
+
 _MARKS = "(root) => JSON.stringify(root.attnviz.payload.header.lesson.guess ?? root.attnviz.view.marks)"
 
 
@@ -32,7 +28,7 @@ def tap_cell(phone: Page, row: int, col: int) -> None:
     """Tap a cell of the large map."""
     root = phone.locator("[data-attnviz-painted]")
     root.locator(".map-box").scroll_into_view_if_needed()
-    tap(phone, *root.evaluate(_CELL, [row, col]))
+    tap(phone, *root.evaluate(CELL, [row, col]))
 
 
 def marked_cells(phone: Page) -> list[list[int]]:

@@ -1,24 +1,10 @@
 """Back and Forward on the Decoding page: the picture follows what the address says."""
 
-import json
 from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-PATH = "/decoding?src=I%20love%20you.&to=fr&step=0"
-ROOT = ".stepper[data-attnviz-painted]"
-
-
-def open_decoding(page: Page, settle: Callable[[Page], None], path: str = PATH) -> Page:
-    page.goto(path)
-    page.locator(ROOT).wait_for(timeout=120_000)
-    settle(page)
-    return page
-
-
-def view(page: Page) -> dict:
-    """Read what the component shows: step, layer and head."""
-    return json.loads(page.locator(ROOT).get_attribute("data-attnviz-view") or "{}")
+from tests.browser.decoding.stepper import PATH, open_decoding, view
 
 
 def address_after(page: Page, settle: Callable[[Page], None], choose: Callable[[], None]) -> str:
@@ -31,7 +17,7 @@ def address_after(page: Page, settle: Callable[[Page], None], choose: Callable[[
 
 
 def test_back_and_forward_walk_through_the_steps_that_were_chosen(page: Page, settle: Callable) -> None:
-    open_decoding(page, settle)
+    open_decoding(page, f"{PATH}&step=0")
     on = page.get_by_role("button", name="One step on")
     addresses = [page.url, *(address_after(page, settle, on.click) for _ in range(2))]
     assert view(page)["step"] == 2

@@ -12,25 +12,12 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import attnviz
 from attnviz.hosts.registry import PICTURES, picture
-from attnviz.models.translator.tiny import tiny_translator
-from attnviz.models.translator.translator import Translator
-from attnviz.tracing.trace import Trace
 from tests.browser.at_rest import wait_in_page
 from tests.hosts.html.reading import payloads
 from tests.hosts.pictures.every_picture import draw_picture
 
 AXE = "() => axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)"
 HOSTILE = "</script><img src=x onerror=alert(1)><b>"
-
-
-@pytest.fixture(scope="module")
-def model() -> Translator:
-    return tiny_translator(seed=0)
-
-
-@pytest.fixture(scope="module")
-def trace(model) -> Trace:
-    return model.trace("I love you", to="fr", tgt_text="je t'aime")
 
 
 @pytest.fixture

@@ -18,6 +18,12 @@ PLAIN = {
     "none", "All", "None", "? help", "zoom in", "zoom out", "whole map", "×", "+ Pin", "Unpin", "mean", "automatic",
     "text", "?",
 }  # fmt: skip
+# Where a cell of the large map is on the screen.
+CELL = """(root, [row, col]) => {
+  const { x, y, cell } = root.attnviz.tiles[0].geometry;
+  const box = root.attnviz.parts.overlay.getBoundingClientRect();
+  return [box.x + x + (col + 0.5) * cell.w, box.y + y + (row + 0.5) * cell.h];
+}"""
 # Each control that is seen: its words, the term that it asks for, and the names in its list.
 CONTROLS = """(root) => [...root.querySelectorAll("button, select, summary, .term")]
   .filter((node) => node.offsetWidth && node.checkVisibility())

@@ -4,7 +4,8 @@ import re
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.lessons.test_whole_lesson import CELL, SUM
+from tests.browser.heads.tabs import CELL
+from tests.browser.lessons.test_whole_lesson import SUM
 
 HEADS = "/heads?src=The+red+dog+sleeps.&to=fr&tgt=Le+chien+rouge+dort.&kind=cross&layer=2&head=4"
 LESSON = "&lesson=1-what-a-head-looks-at&lesson_step=1"

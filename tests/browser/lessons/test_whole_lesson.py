@@ -7,15 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.at_rest import wait_in_page
+from tests.browser.heads.tabs import CELL
 from tests.browser.screens.phone import PHONE
 
 LESSON = "1-what-a-head-looks-at"
-# Where a cell of the large map is on the screen.
-CELL = """(root, [row, col]) => {
-  const { x, y, cell } = root.attnviz.tiles[0].geometry;
-  const box = root.attnviz.parts.overlay.getBoundingClientRect();
-  return [box.x + x + (col + 0.5) * cell.w, box.y + y + (row + 0.5) * cell.h];
-}"""
 SUM = "(root) => root.attnviz.tiles[0].map.data.reduce((sum, weight) => sum + weight, 0)"
 FOCUSED = "() => document.activeElement.closest('button')?.textContent ?? ''"
 Press = Callable[[Page, str], None]

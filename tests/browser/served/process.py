@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.browser.server import ROOT, free_port
+from tests.browser.server import ROOT, free_port, stop
 
 _SERVE = ("-m", "attnviz", "serve")
 
@@ -35,12 +35,7 @@ def start_server(
         _wait_until_ready(process, address, log)
         yield address, process
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=25)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        stop(process)
 
 
 def _wait_until_ready(process: subprocess.Popen, address: str, log: Path) -> None:

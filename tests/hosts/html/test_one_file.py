@@ -10,23 +10,10 @@ import attnviz
 from attnviz.hosts.html import one_file
 from attnviz.hosts.registry import picture
 from attnviz.kit.wire import Payload
-from attnviz.models.translator.tiny import tiny_translator
-from attnviz.models.translator.translator import Translator
 from attnviz.tracing.external.from_tensors import from_tensors
-from attnviz.tracing.trace import Trace
 from tests.hosts.html.reading import payloads
 
 HOSTILE = "</script><img src=x onerror=alert(1)> {{widgets}} <!--<script>"
-
-
-@pytest.fixture(scope="module")
-def model() -> Translator:
-    return tiny_translator(seed=0)
-
-
-@pytest.fixture(scope="module")
-def trace(model) -> Trace:
-    return model.trace("I love you", to="fr", tgt_text="je t'aime")
 
 
 def maps(payload: Payload, kind: str) -> np.ndarray:

@@ -1,51 +1,37 @@
-"""Pictures of Decoding, Masks, Causes and Learning as a notebook asks for them: without a page, without Streamlit."""
-
-import json
-import subprocess
-import sys
+"""Pictures of Decoding, Masks, Causes and Learning, drawn from a trace and their state, without a page."""
 
 import pytest
 
-EVERY_PICTURE = """
-import json, sys
-from dataclasses import replace
-from attnviz.causes.numbers.switched_off import rerun_under
+from attnviz.causes.attribution import attribution
+from attnviz.causes.compared import compared
+from attnviz.causes.compared.compared import Side
 from attnviz.causes.numbers.pair import pair_of
+from attnviz.causes.numbers.switched_off import rerun_under
+from attnviz.causes.patching import patching
+from attnviz.causes.switches import switches
+from attnviz.decoding import stepper
+from attnviz.learning import learning
+from attnviz.masks import mask_lab
 from attnviz.toys import shipped
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.storage import toy_recording
-from attnviz.models.translator.tiny import tiny_translator
-from attnviz.learning import learning
-from attnviz.masks import mask_lab
-from attnviz.decoding import stepper
-from attnviz.causes.attribution import attribution
-from attnviz.causes.compared import compared
-from attnviz.causes.patching import patching
-from attnviz.causes.switches import switches
-from attnviz.causes.compared.compared import Side
 from attnviz.tracing.causes.making import ablate
-model = tiny_translator(seed=0)
-trace, other = (model.trace(text, to="fr", tgt_text="je t'aime") for text in ("I love you", "I see you"))
-made = {
-    "stepper": stepper.stepper(model, trace),
-    "mask_lab": mask_lab.mask_lab(model, trace),
-    "switches": switches.switches(model, rerun_under(model, trace, [ablate("cross", layer=1, heads=[0])])),
-    "patching": patching.patching(model, pair_of(model, trace, other)),
-    "attribution": attribution.attribution(model, trace),
-    "compared": compared.compared(Side("one", model, trace), Side("other", model, other)),
-    "learning": learning.learning([toy_recording(shipped.path(Experiment("reverse")))]),
-}
-print(json.dumps([{name: one.header for name, one in made.items()}, "streamlit" in sys.modules]))
-"""
 
 
 @pytest.fixture(scope="module")
-def headers() -> dict[str, dict]:
-    done = subprocess.run([sys.executable, "-c", EVERY_PICTURE], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found, has_streamlit = json.loads(done.stdout)
-    assert not has_streamlit
-    return found
+def headers(model, trace) -> dict[str, dict]:
+    other = model.trace("I see you", to="fr", tgt_text="je t'aime")
+    runs = rerun_under(model, trace, [ablate("cross", layer=1, heads=[0])])
+    made = {
+        "stepper": stepper.stepper(model, trace),
+        "mask_lab": mask_lab.mask_lab(model, trace),
+        "switches": switches.switches(model, runs),
+        "patching": patching.patching(model, pair_of(model, trace, other)),
+        "attribution": attribution.attribution(model, trace),
+        "compared": compared.compared(Side("one", model, trace), Side("other", model, other)),
+        "learning": learning.learning([toy_recording(shipped.path(Experiment("reverse")))]),
+    }
+    return {name: one.header for name, one in made.items()}
 
 
 def test_each_picture_is_made_of_a_trace_and_its_state_alone(headers) -> None:

@@ -15,48 +15,29 @@ from attnviz.heads.heads import HeadsPicture
 from attnviz.heads.heads_state import HeadsState, read_heads_state
 from attnviz.heads.links import links
 from attnviz.heads.neuron import neuron
-from attnviz.hosts.registry import tabs
+from attnviz.hosts.registry import PICTURES, tabs
 from attnviz.kit.browser_view import from_view, is_of, to_view
 from attnviz.kit.fields import read, write, write_view
 from attnviz.kit.focus import SiteBounds
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.external.from_tensors import from_tensors
-from attnviz.tracing.trace import Trace
 from tests.each_case import each_case
 
 EVERY_PICTURE = """
 import sys
-from attnviz.heads.alignment.numbers.alignment_ways import KnownMaps
 from attnviz.models.translator.tiny import tiny_translator
-from attnviz.heads.alignment import alignment
-from attnviz.heads.flow import flow
-from attnviz.heads import heads
-from attnviz.heads.links import links
-from attnviz.heads.neuron import neuron
-from attnviz.heads.every_head import every_head
-from attnviz.spans import spans
+from tests.hosts.pictures.every_picture import draw_every
 model = tiny_translator(seed=0)
 trace = model.trace("I love you", to="fr", tgt_text="je t'aime")
-known = KnownMaps.find(model, trace)
-made = [
-    heads.heads(trace), links.links(trace), every_head.whole_model(trace), every_head.one_row(trace),
-    neuron.neuron(trace), alignment.alignment(trace, known=known), flow.flow(trace, known=known),
-    spans.spans(trace, model=model),
-]
-print(*(len(one.pack()) for one in made), "streamlit" in sys.modules)
+print(*(len(one.payload().pack()) for one in draw_every(model, trace).values()), "streamlit" in sys.modules)
 """
-
-
-@pytest.fixture(scope="module")
-def trace() -> Trace:
-    return tiny_translator(seed=0).trace("I love you", to="fr", tgt_text="je t'aime")
 
 
 def test_every_picture_is_made_without_streamlit() -> None:
     done = subprocess.run([sys.executable, "-c", EVERY_PICTURE], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     *sizes, has_streamlit = done.stdout.split()
-    assert len(sizes) == 8
+    assert len(sizes) == len(PICTURES)
     assert has_streamlit == "False"
 
 

@@ -8,22 +8,9 @@ from attnviz.hosts.registry import PICTURES, picture
 from attnviz.kit.bundle import source
 from attnviz.kit.picture import ShownPicture
 from attnviz.kit.wire import unpack
-from attnviz.models.translator.tiny import tiny_translator
-from attnviz.models.translator.translator import Translator
 from attnviz.tracing.external.from_tensors import from_tensors
-from attnviz.tracing.trace import Trace
 from tests.each_case import each_case
 from tests.hosts.pictures.every_picture import draw_every
-
-
-@pytest.fixture(scope="module")
-def model() -> Translator:
-    return tiny_translator(seed=0)
-
-
-@pytest.fixture(scope="module")
-def trace(model) -> Trace:
-    return model.trace("I love you", to="fr", tgt_text="je t'aime")
 
 
 @pytest.fixture(scope="module")

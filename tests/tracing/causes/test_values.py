@@ -8,16 +8,16 @@ import attnviz
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.external.from_tensors import from_tensors
 from tests.each_case import each_case
-from tests.tracing.causes.conftest import TARGET
+from tests.fixtures.red_dog import TARGET
 
 TEXT = "A big red dog jumped."
 
 
 @pytest.fixture(scope="module")
-def interventions(model, trace):
-    donor = trace("A big and very red dog jumped.")
+def interventions(model, make_trace):
+    donor = make_trace("A big and very red dog jumped.")
     means = attnviz.mean_contexts(model, [donor])
-    keys = len(trace(TEXT).tokens("src"))
+    keys = len(make_trace(TEXT).tokens("src"))
     return (
         attnviz.ablate("cross", layer=1, heads=[2, 4]),
         attnviz.ablate("decoder_self", layer=0, heads=[1], to=means),
@@ -29,8 +29,8 @@ def interventions(model, trace):
     )
 
 
-def test_a_saved_trace_says_what_was_done_to_it_and_shows_it(trace, interventions, tmp_path) -> None:
-    after = trace(TEXT, *interventions)
+def test_a_saved_trace_says_what_was_done_to_it_and_shows_it(make_trace, interventions, tmp_path) -> None:
+    after = make_trace(TEXT, *interventions)
     attnviz.save(after, tmp_path / "t.npz")
     again = attnviz.load_trace(tmp_path / "t.npz")
     assert again.interventions == after.interventions == interventions
@@ -43,11 +43,11 @@ def test_a_saved_trace_says_what_was_done_to_it_and_shows_it(trace, intervention
         assert np.array_equal(file["attn.cross"][0, 2, 3, :2], np.eye(keys)[:2])
 
 
-def test_what_was_read_from_a_file_can_be_done_again(model, trace, interventions, tmp_path) -> None:
-    after = trace(TEXT, *interventions)
+def test_what_was_read_from_a_file_can_be_done_again(model, make_trace, interventions, tmp_path) -> None:
+    after = make_trace(TEXT, *interventions)
     attnviz.save(after, tmp_path / "t.npz", maps=False)
     again = attnviz.load_trace(tmp_path / "t.npz")
-    assert torch.equal(trace(TEXT, *again.interventions).logits, after.logits)
+    assert torch.equal(make_trace(TEXT, *again.interventions).logits, after.logits)
     assert torch.equal(model.rerun(again).logits, after.logits)
 
 
@@ -62,8 +62,8 @@ OTHER = [
 
 
 @each_case(("own", "other"), OTHER, ids=[other.decode() for _, other in OTHER])
-def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, interventions, tmp_path) -> None:
-    attnviz.save(trace(TEXT, *interventions), tmp_path / "t.npz", maps=False)
+def test_a_file_whose_interventions_are_none_is_refused(own, other, make_trace, interventions, tmp_path) -> None:
+    attnviz.save(make_trace(TEXT, *interventions), tmp_path / "t.npz", maps=False)
     with np.load(tmp_path / "t.npz") as file:
         arrays = dict(file)
     assert own in arrays["meta"].tobytes()
@@ -73,9 +73,9 @@ def test_a_file_whose_interventions_are_none_is_refused(own, other, trace, inter
         attnviz.load_trace(tmp_path / "t.npz")
 
 
-def test_a_notebook_is_told_what_was_done(model, trace, interventions) -> None:
-    assert repr(trace(TEXT, interventions[0])).endswith("; interventions: cross L1 H2 H4: context zero>")
-    assert "interventions" not in repr(trace(TEXT))
+def test_a_notebook_is_told_what_was_done(model, make_trace, interventions) -> None:
+    assert repr(make_trace(TEXT, interventions[0])).endswith("; interventions: cross L1 H2 H4: context zero>")
+    assert "interventions" not in repr(make_trace(TEXT))
 
 
 def test_equal_values_are_equal(interventions) -> None:
@@ -132,30 +132,30 @@ RUNNING = [
 
 
 @each_case(("make", "says"), MAKING, ids=[says for _, says in MAKING])
-def test_what_cannot_be_is_said_when_it_is_made(make, says, trace) -> None:
-    donor = trace("I love machine learning very much.")
+def test_what_cannot_be_is_said_when_it_is_made(make, says, make_trace) -> None:
+    donor = make_trace("I love machine learning very much.")
     with pytest.raises(ValueError, match=says) as told:
         make(donor)
     assert "\n" not in str(told.value)
 
 
 @each_case(("make", "says"), RUNNING, ids=[says for _, says in RUNNING])
-def test_what_this_model_or_sentence_has_not_is_said_before_anything_runs(make, says, trace) -> None:
-    donor = trace("A big and very red dog jumped.")
+def test_what_this_model_or_sentence_has_not_is_said_before_anything_runs(make, says, make_trace) -> None:
+    donor = make_trace("A big and very red dog jumped.")
     with pytest.raises(ValueError, match=says) as told:
-        trace(TEXT, make(donor))
+        make_trace(TEXT, make(donor))
     assert "\n" not in str(told.value)
 
 
-def test_a_donor_of_another_model_is_refused(model, trace) -> None:
+def test_a_donor_of_another_model_is_refused(model, make_trace) -> None:
     stranger = tiny_translator(seed=9, n_heads=5, n_layers=3, d_k=14).trace(TEXT, to="fr", tgt_text=TARGET)
     with pytest.raises(ValueError, match="recorded with other weights"):
-        trace(TEXT, attnviz.patch(stranger, "cross"))
+        make_trace(TEXT, attnviz.patch(stranger, "cross"))
 
 
-def test_sentences_of_no_common_token_cannot_be_aligned(model, trace) -> None:
+def test_sentences_of_no_common_token_cannot_be_aligned(model, make_trace) -> None:
     with pytest.raises(ValueError, match="have no token in common and differ in length"):
-        trace("xyz", attnviz.patch(trace("A big red dog"), "encoder", what="embedding"))
+        make_trace("xyz", attnviz.patch(make_trace("A big red dog"), "encoder", what="embedding"))
 
 
 def test_a_word_of_a_target_that_is_not_written_yet_is_asked_for(model) -> None:
@@ -167,6 +167,6 @@ def test_a_word_of_a_target_that_is_not_written_yet_is_asked_for(model) -> None:
         next(model.stepwise(TEXT, to="fr", interventions=[attnviz.ablate("cross", heads=[9])]))
 
 
-def test_a_word_that_stands_there_twice_does_not_say_which_column(trace) -> None:
+def test_a_word_that_stands_there_twice_does_not_say_which_column(make_trace) -> None:
     with pytest.raises(ValueError, match="occurs 2 times"):
-        trace("A dog, a dog", attnviz.exchange("cross", ("dog", 0)))
+        make_trace("A dog, a dog", attnviz.exchange("cross", ("dog", 0)))
