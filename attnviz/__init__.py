@@ -75,7 +75,7 @@ HOMES.update(
     reply_to="attnviz.decoding.reply.page.held",
     recording_beside="attnviz.lessons.library",
     draw_asking_form="attnviz.classroom.page.asking",
-    start_class="attnviz.classroom.page.starting",
+    start_class="attnviz.classroom.page.asking",
     language_of_class="attnviz.classroom.page.room",
 )
 

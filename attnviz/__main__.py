@@ -19,13 +19,10 @@ from typing import Any
 
 from attnviz import __version__
 from attnviz.cli import (
-    cluster_command,
-    engine_command,
     learn_command,
     lessons_command,
     reply_command,
-    run_command,
-    serve_command,
+    server_commands,
     steps_command,
     translate_command,
 )
@@ -234,7 +231,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="command")
-    run_command.add(commands.add_parser("run", help="open the dashboard on this machine"))
+    server_commands.add_run(commands.add_parser("run", help="open the dashboard on this machine"))
     translate = commands.add_parser("translate", help="translate standard input, one sentence per line")
     trace = _add_trace(commands.add_parser("trace", help="run one sentence and save what every head did"))
     steps = commands.add_parser("steps", help="decode a sentence step by step, and compare it with one pass")
@@ -250,9 +247,9 @@ def _parser() -> argparse.ArgumentParser:
     translate.set_defaults(run=_translate)
     steps.set_defaults(run=_steps)
     steps_command.add(steps)
-    engine_command.add(commands.add_parser("engine", help="run models for several dashboards, on Ray Serve"))
-    serve_command.add(commands.add_parser("serve", help="serve the dashboard to many visitors"))
-    cluster_command.add(commands.add_parser("cluster", help="serve it by several processes behind HAProxy"))
+    server_commands.add_engine(commands.add_parser("engine", help="run models for several dashboards, on Ray Serve"))
+    server_commands.add_serve(commands.add_parser("serve", help="serve the dashboard to many visitors"))
+    server_commands.add_cluster(commands.add_parser("cluster", help="serve it by several processes behind HAProxy"))
     for command in (translate, trace, steps):
         command.add_argument("--to", help="the language that a translator writes, such as fr or zh")
         command.add_argument(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.app import offered_models
 from attnviz.app.address import persistent, widgets
-from attnviz.app.cache import engine, in_memory, toys, traces
+from attnviz.app.cache import engine, toys, traces
 from attnviz.app.frame.page import current_page
 from attnviz.app.markdown import literal
 from attnviz.app.offered_models import is_free
@@ -24,7 +24,7 @@ _OPENED, _ASKED, _NEXT = "models-opened", "model-asked", "model-next"
 
 def picker() -> Entry:
     """Draw the list of models, and return the chosen model's entry."""
-    others = (*engine.names(), *in_memory.names(), *opened_models())
+    others = (*engine.names(), *offered_models.names_in_memory(), *opened_models())
     known = {entry.name: entry for entry in (*entries(), *map(unshipped_entry, others))}
     if not known:
         st.error(

@@ -12,17 +12,25 @@ A server with a login may let its teachers open any model (`attnviz.app.hosting`
 
 The models of an engine (`attnviz.app.cache.engine`) are offered too, since the engine's operator chose them.
 
+Models of this process that `attnviz.open` was given are offered while they are open.
+
 Toys (`toy:…`) are always offered: they come with the package or were trained on this server's Learning page, and their
 names are not paths.
 """
 
 import os
+from itertools import count
+from typing import TYPE_CHECKING
 
 from attnviz.app import hosting
-from attnviz.app.cache import engine, in_memory
+from attnviz.app.cache import engine
 from attnviz.models.catalogue import TOY, entries
 
+if TYPE_CHECKING:
+    from attnviz.models.protocol import Model
+
 VARIABLE = "ATTNVIZ_MODELS"
+_models: "dict[str, Model]" = {}  # those that `attnviz.open` was given
 
 
 def is_free() -> bool:
@@ -43,7 +51,7 @@ def is_offered(name: str) -> bool:
         or name.startswith(TOY)
         or any(entry.name == name for entry in entries())
         or engine.has(name)
-        or name in in_memory.names()
+        or name in names_in_memory()
     )
 
 
@@ -51,3 +59,26 @@ def require(name: str) -> None:
     """Raise ValueError, with a message of one sentence, for a model that a visitor may not open."""
     if not is_offered(name):
         raise ValueError(f"This server does not offer the model “{name[:80]}”. Please choose one from the list.")
+
+
+def add_in_memory(model: "Model") -> str:
+    """Offer a model in this process's dashboard. Return the name that the dashboard gives it."""
+    candidates = (f"{model.name} (in memory{f', {number}' if number else ''})" for number in count())
+    name = next(name for name in candidates if name not in _models)
+    _models[name] = model
+    return name
+
+
+def remove_in_memory(name: str) -> None:
+    """Stop offering a model. Runs that have begun with it finish."""
+    _models.pop(name, None)
+
+
+def names_in_memory() -> tuple[str, ...]:
+    """List the names of the models, in the order in which they were opened."""
+    return tuple(_models)
+
+
+def find_in_memory(name: str) -> "Model | None":
+    """Return the model with this name, or None."""
+    return _models.get(name)

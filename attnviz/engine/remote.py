@@ -16,8 +16,7 @@ from attnviz.engine.probes import CannotTravelError
 from attnviz.engine.stepping import RemoteStepping
 from attnviz.guards.arguments import reads_arguments
 from attnviz.models.inputs import Inputs
-from attnviz.models.notebook import two_line_summary
-from attnviz.models.protocol import Step, TextGenerator
+from attnviz.models.protocol import Step, TextGenerator, two_line_summary
 from attnviz.text.limits import MAX_TOKENS
 from attnviz.text.tokens import Token
 from attnviz.tracing import storage

@@ -16,6 +16,15 @@ from attnviz.tracing.trace import Trace
 from attnviz.transformer.beam import Hypothesis
 from attnviz.transformer.probe import Kind, Probe
 
+_FAMILIES = {Inputs.PAIR: "encoder", Inputs.PROMPT: "decoder", Inputs.IMAGE: "vision encoder"}
+_ASKS = {
+    Inputs.TRANSLATION: "text, to=, tgt_text=",
+    Inputs.SOURCE_AND_TARGET: "text, tgt_text=",
+    Inputs.PAIR: "text, pair",
+    Inputs.PROMPT: "text, new_tokens=",
+    Inputs.IMAGE: "image",
+}
+
 
 @reads_arguments
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,3 +240,15 @@ class LoadedModel(Model, Protocol):
     ) -> Iterator[Step]:  # fmt: skip
         """Write the assistant's answer one token at a time. Raises TextError for a model without a chat template."""
         ...
+
+
+def two_line_summary(model: Model) -> str:
+    """Return a model's name, kind and size, and how to call it, in two lines."""
+    shapes = ", ".join(f"{kind} {layers} x {heads}" for kind, (layers, heads) in model.shapes.items())
+    size = f"{model.n_parameters / 1e6:,.1f} M parameters, {str(model.dtype).removeprefix('torch.')} on {model.device}"
+    writes = f", writes {', '.join(model.languages)}" if model.inputs.has_language else ""
+    asked = [f".trace({_ASKS[model.inputs]})", *([".stepwise(text)"] if model.writes else [])]
+    return (
+        f"<{type(model).__name__} {model.name!r}: {_FAMILIES.get(model.inputs, 'encoder-decoder')}, {shapes} "
+        f"(layers x heads){writes}, {size}\n {', '.join(asked)}; trace.attn(kind, layer=, head=)>"
+    )

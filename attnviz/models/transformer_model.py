@@ -12,8 +12,7 @@ from torch import Tensor
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.models.chat import WithoutChat
-from attnviz.models.notebook import two_line_summary
-from attnviz.models.protocol import Model, TextGenerator
+from attnviz.models.protocol import Model, TextGenerator, two_line_summary
 from attnviz.text.limits import require_ids, warn_of_cuts
 from attnviz.text.tokens import Token
 from attnviz.toys.network import DecoderAlone

@@ -16,8 +16,7 @@ from urllib.parse import urlencode
 import uvicorn
 from uvicorn.lifespan.on import LifespanOn
 
-from attnviz.app import streamlit_internals
-from attnviz.app.cache import in_memory
+from attnviz.app import offered_models, streamlit_internals
 from attnviz.models.catalogue import load
 from attnviz.places import require_files
 from attnviz.server.checks import check_port
@@ -46,7 +45,7 @@ class Session:
 
     def close(self) -> None:
         """Stop the server, and release the model. Further calls do nothing."""
-        in_memory.remove(self._name)
+        offered_models.remove_in_memory(self._name)
         self._server.should_exit = True
         _loop().wait(self._finish())
 
@@ -76,11 +75,11 @@ def open(model: Any, tokenizer: Any = None, *, text: str = "", port: int = 0, br
         check_port(HOST, port)
     shown: Model = model if hasattr(model, "trace") and hasattr(model, "model_id") else load(model, tokenizer)
     loop = _loop()
-    name = in_memory.add(shown)
+    name = offered_models.add_in_memory(shown)
     try:
         server = loop.wait(loop.listen(port))
     except BaseException:
-        in_memory.remove(name)
+        offered_models.remove_in_memory(name)
         raise
     asked = {"model": name} | ({"src": text} if text else {}) | {TOKEN: loop.token}
     address = f"http://{HOST}:{_port_of(server)}/heads?{urlencode(asked)}"

@@ -11,8 +11,7 @@ import torch
 from tokenizers import Tokenizer, models, trainers
 from torch import Tensor
 
-from attnviz.text.normalization import pipeline
-from attnviz.text.tokenizer import EOS, PAD, UNK, TranslatorTokenizer, bos
+from attnviz.text.tokenizer import EOS, PAD, UNK, TranslatorTokenizer, bos, pipeline
 
 Pair = tuple[str, str]
 

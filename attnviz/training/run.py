@@ -11,8 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from attnviz.models.translator.translator import Translator
-from attnviz.text.normalization import WORD_START
-from attnviz.text.tokenizer import TranslatorTokenizer
+from attnviz.text.tokenizer import WORD_START, TranslatorTokenizer
 from attnviz.toys.translator.recording import WatchedLine
 from attnviz.training.corpus import Corpus, Pair, build_codec, read_pairs, read_table
 from attnviz.training.evaluation import Score, score

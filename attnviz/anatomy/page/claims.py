@@ -10,8 +10,14 @@ from attnviz.analysis.peak_memory import METHOD, warm_up
 from attnviz.anatomy.numbers import claims as claim
 from attnviz.anatomy.numbers.claims import HOLDERS, Modulation, deletion, score_costs
 from attnviz.anatomy.numbers.claims import modulation as modulation_of
-from attnviz.anatomy.page.experiment import AnatomyState, SiteExperiment, explain_terms, texts
-from attnviz.anatomy.page.weights_text import learned_numbers_text, scale_name
+from attnviz.anatomy.page.experiment import (
+    AnatomyState,
+    SiteExperiment,
+    explain_terms,
+    learned_numbers_text,
+    scale_name,
+    texts,
+)
 from attnviz.app import charts
 from attnviz.implementations.scoring import Scoring
 from attnviz.kit.glossary import text_of

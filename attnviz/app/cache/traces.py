@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from attnviz.app import hosting, offered_models
-from attnviz.app.cache import bounded, budget, engine, in_memory, threads, toys
+from attnviz.app.cache import bounded, budget, engine, threads, toys
 from attnviz.app.cache.bounded import BoundedCache
 from attnviz.app.request import Request
 from attnviz.models import chat, local_paths
@@ -44,7 +44,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     """
     if _is_shipped(name):
         return _shipped.get(name)
-    if (held := in_memory.find(name)) is not None:
+    if (held := offered_models.find_in_memory(name)) is not None:
         return held
     offered_models.require(name)
     asked = name, () if engine.has(name) else local_paths.stamp(name)
@@ -216,7 +216,9 @@ def trace(request: Request) -> "Trace":
 def is_cached(request: Request) -> bool:
     """Whether the model and the trace of a request are both cached."""
     name = request.entry.name
-    is_loaded = name in _shipped or name in in_memory.names() or any(name == other for other, _ in _others.names)
+    is_loaded = (
+        name in _shipped or name in offered_models.names_in_memory() or any(name == other for other, _ in _others.names)
+    )
     return is_loaded and _cache_key(request) in _traces
 
 

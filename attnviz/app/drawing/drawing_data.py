@@ -13,7 +13,7 @@ from attnviz.models.catalogue import entries, unshipped_entry
 
 if TYPE_CHECKING:
     from attnviz.app.address.share import Linkable
-    from attnviz.app.drawing.numbers import Here
+    from attnviz.app.drawing.payload import Here
     from attnviz.app.request import Request
     from attnviz.kit.wire import Payload
     from attnviz.models.plans import Structure
@@ -117,7 +117,7 @@ def _structure(weights: str, _model: Any) -> "Structure":
 
 def _linked_site(view: "Linkable | None") -> "Here":
     """Return the layer, head and row in a page's link. A mean over layers or heads counts as None."""
-    from attnviz.app.drawing.numbers import Here
+    from attnviz.app.drawing.payload import Here
 
     texts: Mapping[str, str] = view.to_params() if view is not None else {}
     kind = texts.get("kind", "")

@@ -1,4 +1,7 @@
-"""The form *Ask the room*, which starts a class with a single question about the page's picture."""
+"""Starting a class, on a lesson or with the form *Ask the room* on one question about the page's picture.
+
+The visitor who starts a class becomes its teacher.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,8 +9,14 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
+from attnviz.app.address import navigation
 from attnviz.app.markdown import literal
-from attnviz.lessons.lesson import Link
+from attnviz.classroom.errors import ClassroomError
+from attnviz.classroom.page import following, seat
+from attnviz.classroom.page.room import room
+from attnviz.classroom.page.seat import CLASS, TEACHER, Seat
+from attnviz.classroom.state import TeacherKey
+from attnviz.lessons.lesson import Lesson, Link
 from attnviz.lessons.page.run import picture
 from attnviz.lessons.picture import LinkedPicture
 from attnviz.lessons.question import CELL, CHOICE, HEAD, NUMBER, ROW, TEXT, TOKEN, TRANSLATION, Question
@@ -114,10 +123,8 @@ def _options(kind: str) -> dict[str, Any]:
 
 
 def _start(link: Link, said: Mapping[str, Any], shown: LinkedPicture | None) -> None:
-    from attnviz.classroom.page import starting
-
     try:
-        starting.ask(_question(said, shown), None if shown is None and link.page != "Learning" else link)
+        _ask_the_room(_question(said, shown), None if shown is None and link.page != "Learning" else link)
     except ValueError as problem:
         st.error(literal(str(problem)), icon=":material/error:")
         return
@@ -150,3 +157,24 @@ def _require_all(said: Mapping[str, Any]) -> None:
         raise ValueError(f"Type 2 to {_MOST_OPTIONS} answers to choose from, one per line.")
     if "heads" in said and not said["heads"]:
         raise ValueError("Name 2 to 8 heads to choose from, such as L0 H7, L1 H3.")
+
+
+def start_class(lesson: Lesson) -> None:
+    """Start a class on a lesson, and open its console. Buttons use this as their callback."""
+    try:
+        key = room().teachers.start(lesson, address=st.context.ip_address or "")
+    except ClassroomError as refusal:
+        following.say(str(refusal))
+        return
+    teach(key)
+
+
+def _ask_the_room(question: Question, link: Link | None) -> None:
+    """Start a class on a single question. Raises ValueError if the class is refused."""
+    teach(room().teachers.ask_the_room(question, link, address=st.context.ip_address or ""))
+
+
+def teach(key: TeacherKey) -> None:
+    """Take the teacher's seat in a class, and open its console in the next run."""
+    seat.take(Seat(key.code, TEACHER, key.secret))
+    navigation.send(following.HOME, {CLASS: key.code})

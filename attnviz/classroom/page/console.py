@@ -1,15 +1,19 @@
 """The teacher's screen: the question, the answers once they are revealed, the members, and the end of the class."""
 
 import html
+from urllib.parse import urlsplit
 
+import segno
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.app import hosting
 from attnviz.app.address import persistent
+from attnviz.app.address.navigation import origin
 from attnviz.app.markdown import literal
+from attnviz.classroom.codes import format_code
 from attnviz.classroom.errors import ClassroomError
-from attnviz.classroom.page import following, invitation, live, rehearsing, results, seat, teacher
+from attnviz.classroom.page import following, live, rehearsing, results, seat, teacher
 from attnviz.classroom.page.dates import day
 from attnviz.classroom.page.room import teachers
 from attnviz.classroom.page.seat import CLASS, Seat
@@ -18,6 +22,7 @@ from attnviz.lessons.lesson import LessonStep
 from attnviz.lessons.page import windows
 from attnviz.lessons.question import Question
 
+_OWN_NAMES = ("localhost", "127.", "0.0.0.0", "[::1]")  # each computer's own names for itself
 _NAMES, _ANONYMOUS = "class-names", "class-anonymous"
 
 
@@ -49,7 +54,7 @@ def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
     title = literal(f"{found.lesson.title} · {found.class_at + 1} of {len(found.lesson.steps)}")
     st.caption(rehearsing.badge(found) + title)
     if _is_lobby(found):
-        invitation.draw(found.code, is_large=True)
+        _draw_invitation(found.code, is_large=True)
     else:
         _draw_question(found, step)
     if not found.is_guided:
@@ -82,7 +87,7 @@ def _draw_question(found: TeacherView, step: LessonStep) -> None:
                 st.markdown(f"### {literal(step.question.ask)}")
                 _options(step.question, is_told=is_told)
         if _invites_beside(found):
-            invitation.draw(found.code)
+            _draw_invitation(found.code)
 
 
 def _shows_answers(found: TeacherView) -> bool:
@@ -108,7 +113,7 @@ def _options(question: Question, *, is_told: bool) -> None:
 def _side(own: Seat, found: TeacherView) -> DeltaGenerator:
     """Draw the teacher's own controls, and return the container for the list of members."""
     if not (_is_lobby(found) or _invites_beside(found)):
-        invitation.draw(found.code)
+        _draw_invitation(found.code)
     st.segmented_control(
         "Pace of the class", ["together", "alone"], key="class-mode", required=True,
         default="together" if found.is_guided else "alone", disabled=found.is_over,
@@ -234,7 +239,7 @@ def _draw_ending(own: Seat, found: TeacherView) -> None:
         )
         with st.popover("Your link"):
             st.markdown("Anybody with this link can teach this class. Keep the link, and show it to nobody.")
-            st.code(invitation.secret_link(own), language=None)
+            st.code(_secret_link(own), language=None)
         if not found.is_over:
             _end(own)
         _delete(own)
@@ -264,3 +269,40 @@ def _purge(own: Seat) -> None:
     seat.give_up(own)
     persistent.write({CLASS: None})
     following.say("The class has been deleted, together with all nicknames and answers.")
+
+
+def _student_link(code: str) -> str:
+    """Return the link for students, with the host under which this browser has opened the page."""
+    return f"{origin()}/class?{CLASS}={code}"
+
+
+def _secret_link(own: Seat) -> str:
+    """Return the teacher's link. Its secret follows a "#", since browsers do not send that part to any server."""
+    return f"{_student_link(own.code)}#teach={own.token}"
+
+
+def _reach() -> str:
+    """Return a sentence if the link works on this computer only; "" if other computers can follow it."""
+    host = urlsplit(origin()).netloc
+    if not host.startswith(_OWN_NAMES):
+        return ""
+    name = host.partition(":")[0] if not host.startswith("[") else "[::1]"
+    return f"This link works only on this computer, because {name} always means “this computer”."
+
+
+def _draw_invitation(code: str, *, is_large: bool = False) -> None:
+    """Draw the code, the address and a QR code; `is_large` for the first screen that the class sees.
+
+    The QR code's link contains the code. The printed address leads to the form that asks for it.
+    """
+    address = _student_link(code)
+    picture = segno.make(address, error="m").svg_data_uri(scale=8, border=3, light="#fff")
+    size = "large" if is_large else "small"
+    shown = html.escape(address.partition("//")[2].partition("?")[0])
+    st.html(
+        f"<section class='class-invitation {size}' aria-label='How to join'>"
+        f"<img src='{picture}' alt='QR code of {shown}'>"
+        f"<div><p>Code</p><strong>{format_code(code)}</strong><p>at</p><span>{shown}</span></div></section>"
+    )
+    if is_large and (said := _reach()):
+        st.caption(said)

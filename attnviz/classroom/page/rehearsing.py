@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.classroom.errors import ClassroomError
-from attnviz.classroom.page import following, seat, starting
+from attnviz.classroom.page import asking, following, seat
 from attnviz.classroom.page.room import rehearsals, room
 from attnviz.classroom.page.seat import Seat
 from attnviz.classroom.rehearsal.rehearsals import MOST_STUDENTS
@@ -56,7 +56,7 @@ def _start(own: Seat) -> None:
     except ClassroomError as refusal:
         following.say(str(refusal))
         return
-    starting.teach(key)
+    asking.teach(key)
 
 
 def _stop(own: Seat, found: TeacherView) -> None:
@@ -66,7 +66,7 @@ def _stop(own: Seat, found: TeacherView) -> None:
         following.say(str(refusal))
         return
     seat.give_up(own)
-    starting.teach(of)
+    asking.teach(of)
     try:
         room().teachers.guide(of, is_guided=found.is_guided)
     except ClassroomError as refusal:

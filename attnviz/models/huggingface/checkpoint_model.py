@@ -20,7 +20,7 @@ from attnviz.models.huggingface.network.network import (
 from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedText
 from attnviz.models.huggingface.weights import weights_id
 from attnviz.models.inputs import Inputs
-from attnviz.models.notebook import two_line_summary
+from attnviz.models.protocol import two_line_summary
 from attnviz.text.limits import prefix_notes, require_count, require_ids, require_text
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind

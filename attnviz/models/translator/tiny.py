@@ -29,8 +29,7 @@ def tiny_translator(seed: int = 0, *, n_heads: int = 5, n_layers: int = 2, d_k: 
 def _codec() -> TranslatorTokenizer:
     from tokenizers import Tokenizer, models, trainers
 
-    from attnviz.text.normalization import pipeline
-    from attnviz.text.tokenizer import EOS, PAD, UNK, bos
+    from attnviz.text.tokenizer import EOS, PAD, UNK, bos, pipeline
 
     tokenizer = Tokenizer(models.BPE(unk_token=UNK))
     tokenizer.normalizer, tokenizer.pre_tokenizer = pipeline(lowercase=False, spaced=True)

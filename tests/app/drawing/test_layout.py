@@ -4,8 +4,7 @@ import pytest
 import torch
 
 import attnviz
-from attnviz.app.drawing.numbers import Here
-from attnviz.app.drawing.payload import drawing_payload
+from attnviz.app.drawing.payload import Here, drawing_payload
 from attnviz.models.plans import FeedForwardPlan, KindPlan, LayerPlan, StackPlan, Structure
 from attnviz.models.structure import structure
 from attnviz.models.translator.tiny import tiny_translator

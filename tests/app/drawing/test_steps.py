@@ -7,8 +7,7 @@ import torch
 
 import attnviz
 from attnviz.analysis.rerun import next_tokens
-from attnviz.app.drawing.numbers import Here
-from attnviz.app.drawing.payload import drawing_payload
+from attnviz.app.drawing.payload import Here, drawing_payload
 from attnviz.models.structure import structure
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token

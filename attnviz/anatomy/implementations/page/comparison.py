@@ -14,8 +14,7 @@ from attnviz.anatomy.implementations.numbers.comparison import (
     relative_positions,
 )
 from attnviz.anatomy.implementations.page.state import REACHES, STRENGTHS, ImplementationsState
-from attnviz.anatomy.page.experiment import SiteExperiment, explain_terms
-from attnviz.anatomy.page.weights_text import extra_steps_text
+from attnviz.anatomy.page.experiment import SiteExperiment, explain_terms, extra_steps_text
 from attnviz.app import captions, charts, hosting
 from attnviz.app.address import widgets
 from attnviz.implementations.ways import WAYS
