@@ -111,26 +111,6 @@ def learning_feed(payload: Payload, *, key: str = "learning-feed", on_change: On
     widget("learning_feed")(key=key, data=payload.pack(), on_have_change=on_change)
 
 
-def switches(payload: Payload, *, key: str = "switches", on_change: OnChange) -> None:
-    """Draw every head as a switch, and the model's output without the heads that are off."""
-    _view("switches", payload, key, on_change)
-
-
-def compared(payload: Payload, *, key: str = "compared", on_change: OnChange) -> None:
-    """Compare two runs: draw the heads that differ most, and both maps of one head with their difference."""
-    _view("compared", payload, key, on_change)
-
-
-def patching(payload: Payload, *, key: str = "patching", on_change: OnChange) -> None:
-    """Draw how much each patch between two runs restores, as matrices whose cells can be patched by a click."""
-    _view("patching", payload, key, on_change)
-
-
-def attribution(payload: Payload, *, key: str = "attribution", on_change: OnChange) -> None:
-    """Draw the contributions to a logit as bars, the details of one head's bar, and the logit lens."""
-    _view("attribution", payload, key, on_change)
-
-
 def mask_lab(payload: Payload, *, key: str = "mask-lab", on_change: OnChange) -> None:
     """Draw linked maps of one head's scores, masked scores, weights and context, and a mask that can be painted.
 

@@ -23,6 +23,7 @@ from attnviz.causes.attribution.attribution import (
 from attnviz.causes.numbers.one_token import name_of
 from attnviz.causes.page.one_token import token_list
 from attnviz.causes.page.state import keep_shown, new_choices
+from attnviz.hosts.registry import PICTURES
 
 if TYPE_CHECKING:
     from attnviz.kit.wire import Payload
@@ -43,7 +44,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
     _lists(loaded, trace, view, found)
     keep_shown(COMPONENT, AttributeState, payload)
     site = site_name(loaded, found.asked)
-    mount.attribution(captions.add_caption(payload, site=site), key=COMPONENT, on_change=adopt)
+    mount.picture(PICTURES[COMPONENT], captions.add_caption(payload, site=site), on_change=adopt)
     return view
 
 

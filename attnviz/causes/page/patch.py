@@ -19,6 +19,7 @@ from attnviz.causes.numbers.one_token import name_of
 from attnviz.causes.page.one_token import token_list
 from attnviz.causes.page.state import keep_shown, new_choices
 from attnviz.causes.patching.patching import PatchQuestion, PatchState, known_cells, patch_question, patching, site_name
+from attnviz.hosts.registry import PICTURES
 from attnviz.kit.glossary import definition
 from attnviz.places import ASSETS
 from attnviz.text.limits import MAX_CHARACTERS
@@ -66,7 +67,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
     view = replace(view, put=_keep_known(found, view.put))
     payload = layout.run_or_refuse(lambda: _payload(loaded, pair, view, found))
     keep_shown(COMPONENT, PatchState, payload)
-    mount.patching(captions.add_caption(payload, site=site_name(loaded, asked)), key=COMPONENT, on_change=adopt)
+    mount.picture(PICTURES[COMPONENT], captions.add_caption(payload, site=site_name(loaded, asked)), on_change=adopt)
     return view
 
 

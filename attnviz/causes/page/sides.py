@@ -26,6 +26,7 @@ from attnviz.causes.compared.sides import (
     rule_name,
     side,
 )
+from attnviz.hosts.registry import PICTURES
 from attnviz.kit.fields import write_view
 from attnviz.kit.focus import SiteBounds
 from attnviz.models.catalogue import Entry, entries, unshipped_entry
@@ -157,7 +158,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
     runs = layout.run_or_refuse(lambda: compare_sides(here, there))
     view = focus(runs, view if persistent.text("kind") else replace(view, kind=""))
     payload = compared(here, there, view, runs=runs)
-    mount.compared(captions.add_caption(payload), key=COMPONENT, on_change=_adopt)
+    mount.picture(PICTURES[COMPONENT], captions.add_caption(payload), on_change=_adopt)
     return view
 
 

@@ -21,6 +21,7 @@ from attnviz.causes.numbers import findings
 from attnviz.causes.numbers.effects import HeadEffects, head_effects, usual_effects
 from attnviz.causes.numbers.switched_off import SwitchedOff, rerun_under
 from attnviz.causes.switches.switches import PUTS, ShownSwitches, SwitchOffState, head_name, switches
+from attnviz.hosts.registry import PICTURES
 from attnviz.kit.fields import write_view
 from attnviz.tracing.causes.making import Put
 from attnviz.tracing.causes.switches import Head, every_head, replace_heads, replacements, without_replacements
@@ -68,7 +69,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     )
     written = None if request.tgt.strip() else trace
     payload = switches(loaded, runs, view, written=written, known=known)
-    mount.switches(captions.add_caption(payload), key=COMPONENT, on_change=lambda: _adopt(request, loaded))
+    mount.picture(PICTURES[COMPONENT], captions.add_caption(payload), on_change=lambda: _adopt(request, loaded))
     return view
 
 
