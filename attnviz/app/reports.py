@@ -8,7 +8,6 @@ import streamlit as st
 from attnviz.kit.browser_view import Shape, from_view, is_of
 
 TEXT, NUMBER, SITE = str, int, (int, str)  # a layer or a head may also be "mean"
-OPTIONAL_TEXT, OPTIONAL_NUMBER = (str, type(None)), (int, type(None))
 SWITCH = (bool, int)
 
 

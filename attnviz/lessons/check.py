@@ -45,11 +45,6 @@ class CheckedBlock:
     end: int
     remarks: tuple[Remark, ...]
 
-    @property
-    def has_problems(self) -> bool:
-        """Whether one of the findings is a mistake."""
-        return any(one.is_problem for one in self.remarks)
-
 
 Claims = Callable[[LessonStep, Link | None, LinkedPicture | None], Iterator[str]]
 

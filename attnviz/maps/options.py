@@ -45,8 +45,3 @@ class MapOptions:
     def folds(self) -> bool:
         """Whether the tokens of a span are merged."""
         return self.words == SPANS
-
-    @property
-    def keeps_all(self) -> bool:
-        """Whether row and column i are token i, with nothing merged or left out."""
-        return self == MapOptions()

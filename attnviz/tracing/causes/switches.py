@@ -41,11 +41,6 @@ def switch_heads_off(
     return (*(one for kind in shapes for one in _ablations(kind, shapes[kind], "zero", wanted)), *others)
 
 
-def toggle_head(interventions: Sequence[Intervention], shapes: Shapes, head: Head) -> tuple[Intervention, ...]:
-    """Return interventions with one head switched off, or on again."""
-    return switch_heads_off(interventions, shapes, heads_off(interventions, shapes) ^ {head})
-
-
 def _heads_switched_off(each: Intervention, shapes: Shapes) -> list[Head]:
     """Return the heads that an intervention switches off at every position, or none if it does something else."""
     return [head for head, put in _replacements_by(each, shapes) if put == "zero"]

@@ -49,15 +49,6 @@ class HeadImportance:
         """Number of sentences that were reached."""
         return int(self._reached_sentences.sum())
 
-    def per_layer(self) -> Tensor:
-        """Return `of_heads` divided by the norm of its layer's values, the normalisation of Michel et al."""
-        found = self.of_heads
-        made = torch.zeros_like(found)
-        for site in {place[:2] for place in self.places}:
-            here = [nth for nth, place in enumerate(self.places) if place[:2] == site]
-            made[here] = found[here] / found[here].norm().clamp(min=torch.finfo(found.dtype).tiny)
-        return made
-
     def table(self) -> pd.DataFrame:
         """Return a table with one row per head: importance, signed importance, standard error, and share helped.
 
