@@ -4,7 +4,6 @@ import streamlit as st
 
 from attnviz.anatomy.page import claims, counts, experiment, skip, walk
 from attnviz.app import layout
-from attnviz.app.cache import traces
 from attnviz.app.styles import style
 
 TABS = {
@@ -19,10 +18,6 @@ TABS = {
 request = layout.begin_page("Anatomy", as_it_is=experiment.AS_IT_IS)
 st.html(style("workshop.css"))
 st.html(style("anatomy.css"))
-trace = layout.trace_or_refuse(request, traces.full_trace)
-view = experiment.view_of(experiment.AnatomyState, trace)
-experiment.site(trace, view)
-experiment.choose_part("Anatomy", experiment.TABS, view.tab)
-bench = layout.run_or_refuse(lambda: experiment.site_experiment(request, trace, view))
+bench, view = experiment.open_page(request, experiment.AnatomyState, "Anatomy", experiment.TABS)
 TABS[view.tab](bench, view)
-layout.end_page(request, trace, view)
+layout.end_page(request, bench.trace, view)

@@ -5,7 +5,6 @@ import streamlit as st
 from attnviz.anatomy.implementations.page import bugs, comparison, mask_shapes, state
 from attnviz.anatomy.page import experiment
 from attnviz.app import layout
-from attnviz.app.cache import traces
 from attnviz.app.styles import style
 
 TABS = {
@@ -20,10 +19,6 @@ TABS = {
 
 request = layout.begin_page("Implementations", as_it_is=experiment.AS_IT_IS)
 st.html(style("workshop.css"))
-trace = layout.trace_or_refuse(request, traces.full_trace)
-view = experiment.view_of(state.ImplementationsState, trace)
-experiment.site(trace, view)
-experiment.choose_part("Implementations", state.TABS, view.tab)
-bench = layout.run_or_refuse(lambda: experiment.site_experiment(request, trace, view))
+bench, view = experiment.open_page(request, state.ImplementationsState, "Implementations", state.TABS)
 TABS[view.tab](bench, view)
-layout.end_page(request, trace, view)
+layout.end_page(request, bench.trace, view)

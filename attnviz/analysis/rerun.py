@@ -117,14 +117,6 @@ def batch_of_two(model: Model, trace: Trace, second: Trace) -> Trace:
     return model.rerun(replace(trace, sentences=tuple(pad_sentence(model, sentence, src, tgt) for sentence in pair)))
 
 
-def run_again(model: Model, trace: Trace, probe: Probe | None = None) -> Trace:
-    """Run one teacher-forced pass over the sentences of `trace` with the probe attached, and record it.
-
-    Raise RuntimeError if torch refuses what the probe does.
-    """
-    return model.rerun(trace, probe)
-
-
 def write_again(
     model: Model, trace: Trace, probe: Probe | None, *, cached: bool = True, work: Cancellable = TO_THE_END
 ) -> list[Written]:

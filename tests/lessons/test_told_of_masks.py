@@ -8,7 +8,6 @@ import torch
 
 from attnviz.analysis.fills import FillChoice, Weighing, fill_scores, one_head
 from attnviz.analysis.mask_spec import MaskSpec
-from attnviz.analysis.rerun import run_again
 from attnviz.kit.glossary import definition
 from attnviz.lessons.mask_measures import MEASURES
 from attnviz.toys import shipped
@@ -57,7 +56,7 @@ def test_without_the_mask_every_row_weighs_the_changed_word() -> None:
     assert (hidden == 0).all()
     assert tells("4", "The weights of hidden tokens are not small, they are 0")
     full = MaskOverride([Site("decoder_self", layer) for layer in range(3)], lambda q, k: masks.full(q, k))
-    seen = run_again(step("4", 3).model, trace, full)
+    seen = step("4", 3).model.rerun(trace, full)
     heads = torch.stack([seen.attn("decoder_self", layer=0, head=head)[:, 4] for head in range(8)])
     assert (heads.sum(dim=0) > 1e-4).all()
     assert tells("4", "every row has some weight on the changed word, even in the first layer")
@@ -99,7 +98,7 @@ def test_a_row_of_nan_reaches_every_position_in_the_next_layer() -> None:
         return mask
 
     probe = MaskOverride([Site("decoder_self", 1)], blind, head=0, weigh=Weighing(FillChoice("-inf", "float32")))
-    again = run_again(shown.model, shown.trace, probe)
+    again = shown.model.rerun(shown.trace, probe)
     assert again.attn("decoder_self", layer=1, head=0)[ROW].isnan().all()
     assert again.layer_output("decoder", 1).isnan().any(dim=-1).nonzero().flatten().tolist() == [ROW]
     assert again.layer_output("decoder", 2).isnan().any(dim=-1).all()

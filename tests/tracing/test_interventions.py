@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from attnviz.analysis.rerun import run_again
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.causes.edits import Edit, Edits
 from attnviz.tracing.interventions import Chain, MaskOverride
@@ -32,7 +31,7 @@ def window(q_len: int, k_len: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_mask_in_force_is_the_one_given_at_one_head_only(model, trace: Trace, kind) -> None:
-    after = run_again(model, trace, MaskOverride([Site(kind, 1)], window, head=3))
+    after = model.rerun(trace, MaskOverride([Site(kind, 1)], window, head=3))
     q_len, k_len = trace.attn(kind, layer=1, head=3).shape
     assert torch.equal(after.mask(kind, layer=1, head=3), window(q_len, k_len)[0])
     for head in (0, 1, 2, 4):
@@ -42,7 +41,7 @@ def test_the_mask_in_force_is_the_one_given_at_one_head_only(model, trace: Trace
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_layer_scope_changes_all_heads_of_that_layer(model, trace: Trace, kind) -> None:
-    after = run_again(model, trace, MaskOverride([Site(kind, 1)], window))
+    after = model.rerun(trace, MaskOverride([Site(kind, 1)], window))
     for layer in range(trace.n_layers):
         wanted = layer == 1
         expected = window(*trace.attn(kind, layer=0, head=0).shape)[0] if wanted else trace.mask(kind, layer=layer)
@@ -51,7 +50,7 @@ def test_a_layer_scope_changes_all_heads_of_that_layer(model, trace: Trace, kind
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_layer_of_the_kind_and_no_other_kind(model, trace: Trace, kind) -> None:
-    after = run_again(model, trace, MaskOverride([Site(kind, layer) for layer in range(3)], window))
+    after = model.rerun(trace, MaskOverride([Site(kind, layer) for layer in range(3)], window))
     for other in KINDS:
         for layer in range(3):
             shape = trace.attn(other, layer=layer, head=0).shape
@@ -60,8 +59,8 @@ def test_every_layer_of_the_kind_and_no_other_kind(model, trace: Trace, kind) ->
 
 
 def test_sites_before_the_intervention_are_bitwise_unchanged(model, trace: Trace) -> None:
-    plain = run_again(model, trace)
-    after = run_again(model, trace, MaskOverride([Site("decoder_self", 1)], window, head=0))
+    plain = model.rerun(trace)
+    after = model.rerun(trace, MaskOverride([Site("decoder_self", 1)], window, head=0))
     for kind, layers in (("encoder_self", (0, 1, 2)), ("decoder_self", (0,)), ("cross", (0,))):
         for layer in layers:
             assert torch.equal(after.attn(kind, layer=layer), plain.attn(kind, layer=layer))
@@ -70,14 +69,14 @@ def test_sites_before_the_intervention_are_bitwise_unchanged(model, trace: Trace
 
 def test_the_models_own_mask_put_in_its_place_changes_nothing(model, trace: Trace) -> None:
     own = MaskOverride([Site("decoder_self", layer) for layer in range(3)], lambda q, k: masks.causal(q, k))
-    torch.testing.assert_close(run_again(model, trace, own).logits, run_again(model, trace).logits, atol=1e-6, rtol=0)
+    torch.testing.assert_close(model.rerun(trace, own).logits, model.rerun(trace).logits, atol=1e-6, rtol=0)
 
 
 def test_a_way_of_weighing_reaches_the_context_of_its_head_only(model, trace: Trace) -> None:
     probe = MaskOverride(
         [Site("cross", 0)], window, head=2, weigh=lambda call: torch.zeros_like(call.query @ call.key.mT)
     )
-    after = run_again(model, trace, probe)
+    after = model.rerun(trace, probe)
     contexts = after.context("cross", 0)
     assert contexts[2].abs().max() == 0
     torch.testing.assert_close(contexts[[0, 1, 3, 4]], trace.context("cross", 0)[[0, 1, 3, 4]], atol=1e-5, rtol=0)
@@ -107,6 +106,6 @@ def test_probes_in_a_chain_see_what_the_one_before_made() -> None:
 
 def test_weights_that_were_put_there_are_what_the_trace_shows(model, trace: Trace) -> None:
     probe = MaskOverride([Site("cross", 1)], masks.full, head=3, weigh=lambda call: call_attn(call).flip(-1))
-    after = run_again(model, trace, probe)
+    after = model.rerun(trace, probe)
     torch.testing.assert_close(after.attn("cross", layer=1, head=3), trace.attn("cross", layer=1, head=3).flip(-1))
     torch.testing.assert_close(after.attn("cross", layer=1, head=2), trace.attn("cross", layer=1, head=2))

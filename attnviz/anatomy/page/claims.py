@@ -16,7 +16,6 @@ from attnviz.anatomy.page.experiment import (
     explain_terms,
     learned_numbers_text,
     scale_name,
-    texts,
 )
 from attnviz.app import charts
 from attnviz.implementations.scoring import Scoring
@@ -24,6 +23,7 @@ from attnviz.kit.glossary import text_of
 from attnviz.kit.views.charts import histogram_figure, histogram_table, spectrum_figure
 from attnviz.kit.views.code_tables import number_rows, small_table
 from attnviz.kit.views.panels import Panel, panels_figure, panels_table
+from attnviz.text.entries import token_texts
 
 MEASURES = {"peak": "peak", "in memory when W_o starts": "alive", "peak after that": "late"}
 SHORTER = 128  # tokens for comparing scores, because additive scores need d_k times the memory
@@ -194,7 +194,7 @@ def modulation(bench: SiteExperiment, view: AnatomyState) -> None:
     inputs = bench.first_alone
     mask = None if inputs.mask is None else inputs.mask[0].expand(inputs.input_.shape[1], -1)
     found = modulation_of(inputs.weights, inputs.input_[0], view.head, mask)
-    tokens = texts(bench.trace.query_tokens(view.kind))
+    tokens = token_texts(bench.trace.query_tokens(view.kind))
     panels = [
         Panel("softmax(x xᵀ / √d_model)", found.plain.numpy()),
         Panel(f"the head's own map, H{view.head}", found.own.numpy()),

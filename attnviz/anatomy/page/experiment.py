@@ -32,7 +32,6 @@ from attnviz.kit.views.labels import KINDS
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
 from attnviz.text.entries import token_texts
-from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind, Site
 
@@ -80,7 +79,7 @@ class SiteState:
 ThisView = TypeVar("ThisView", bound=SiteState)
 
 
-def view_of(view: type[ThisView], trace: Trace) -> ThisView:
+def _read_state(view: type[ThisView], trace: Trace) -> ThisView:
     """Parse the view from the address. Invalid values are reported above the picture."""
     start, texts = view(kind=trace.kinds[0], second=_default_second(trace)), persistent.texts()
     there = {"kind": trace.kinds, "layer": trace.n_layers, "head": trace.n_heads}
@@ -147,7 +146,7 @@ class SiteExperiment:
     def labels(self, item: int = 0) -> tuple[list[str], list[str]]:
         """Return the display texts of query and key tokens for one sentence of the batch."""
         kind = self.view.kind
-        return texts(self.batch.query_tokens(kind, item)), texts(self.batch.key_tokens(kind, item))
+        return token_texts(self.batch.query_tokens(kind, item)), token_texts(self.batch.key_tokens(kind, item))
 
     @property
     def tokens(self) -> dict[str, list[list[str]]]:
@@ -161,7 +160,20 @@ class SiteExperiment:
         return f"{_kind_name(self.view.kind)}, {self.trace.layer_name(self.view.kind, self.view.layer)}"
 
 
-def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
+def open_page(
+    request: Request, state: type[ThisView], page: str, tabs: Mapping[str, str]
+) -> "tuple[SiteExperiment, ThisView]":
+    """Draw the controls that all tabs of a page share, and its tabs. Return the experiment on the chosen site, and the
+    page's state.
+    """
+    trace = layout.trace_or_refuse(request, traces.full_trace)
+    view = _read_state(state, trace)
+    _draw_site(trace, view)
+    _draw_tabs(page, tabs, vars(view)["tab"])  # each page has tabs of its own
+    return layout.run_or_refuse(lambda: _site_experiment(request, trace, view)), view
+
+
+def _site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
     """Run a site on two sentences.
 
     Raise ValueError if the second sentence cannot be tokenized, or if the site does not consist of four projections.
@@ -177,7 +189,7 @@ def site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExpe
     return made
 
 
-def site(trace: Trace, view: SiteState) -> None:
+def _draw_site(trace: Trace, view: SiteState) -> None:
     """Draw the controls for kind, layer, head and second sentence, side by side."""
     layers, heads = map(range, trace.shape(view.kind))
     with st.container(key="site"):
@@ -202,11 +214,6 @@ def site(trace: Trace, view: SiteState) -> None:
 
 def _kind_name(kind: str) -> str:
     return KINDS[kind].name if kind in KINDS else kind
-
-
-def texts(tokens: Sequence[Token]) -> list[str]:
-    """Return the display texts of tokens, which keep their vocabulary entries."""
-    return token_texts(tokens)
 
 
 def _default_second(trace: Trace) -> str:
@@ -241,7 +248,7 @@ def explain_terms(*names: str) -> str:
     return "\n\n".join(f"**{literal(name)}**: {literal(definition(name))}" for name in names)
 
 
-def choose_part(page: str, parts: Mapping[str, str], chosen: str) -> None:
+def _draw_tabs(page: str, parts: Mapping[str, str], chosen: str) -> None:
     """Draw the tabs of a page, and a button that opens the terms of the open tab."""
     with st.container(key="parts", horizontal=True, vertical_alignment="center", gap="small"):
         widgets.segments("tab", "Part of the page", parts, chosen, hide_label=True)

@@ -7,7 +7,7 @@ import torch
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.mask_spec import RULES as MASK_RULES
 from attnviz.analysis.mask_spec import MaskSpec
-from attnviz.analysis.rerun import run_again, write_again
+from attnviz.analysis.rerun import write_again
 from attnviz.causes.compared.compared import Side
 from attnviz.kit.caching import Cache, make_anew
 from attnviz.kit.views.labels import KINDS
@@ -95,7 +95,7 @@ def masked_sides(
 
     try:
         written = cached("text under a mask", (trace, focused, rule), write) if model.writes else ""
-        after = cached("masked run", (trace, focused, rule), lambda: run_again(model, trace, probe))
+        after = cached("masked run", (trace, focused, rule), lambda: model.rerun(trace, probe))
     except RuntimeError as why:
         raise ValueError(f"torch refuses that mask: {str(why).strip().splitlines()[0]}") from None
     done = "left out" if rule == "none" else "replaced by this mask"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from attnviz.analysis.rerun import next_tokens, run_again
+from attnviz.analysis.rerun import next_tokens
 from attnviz.masks.numbers.effect import Effect
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
@@ -53,7 +53,7 @@ def up_to(trace: Trace, step: int) -> Trace:
 
 def run_up_to(model: Model, trace: Trace, probe: MaskOverride, step: int) -> Trace:
     """Run the model on the target up to row `step` with the mask. Raise RuntimeError if torch refuses the mask."""
-    return run_again(model, up_to(trace, step), probe.start_at(0))
+    return model.rerun(up_to(trace, step), probe.start_at(0))
 
 
 def both_ways(model: Model, effect: Effect, written: Trace, *, item: int = 0) -> BothWays:

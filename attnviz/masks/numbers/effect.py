@@ -7,7 +7,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.analysis.rerun import run_again
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
@@ -38,7 +37,7 @@ class Effect:
 def effect(model: Model, trace: Trace, probe: MaskOverride) -> Effect | Refused:
     """Run `trace` again with `probe` attached."""
     try:
-        return Effect(trace, run_again(model, trace, probe.start_at(0)), probe)
+        return Effect(trace, model.rerun(trace, probe.start_at(0)), probe)
     except RuntimeError as refusal:
         if is_out_of_memory(refusal):
             raise

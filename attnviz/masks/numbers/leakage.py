@@ -10,7 +10,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
-from attnviz.analysis.rerun import run_again
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.interventions import MaskOverride
@@ -51,7 +50,7 @@ def leak_test(
     changed = _replace_token(trace, position, replacement)
     cases = [(each, probe) for probe in (None, _no_mask(trace)) for each in (trace, changed)]
     whole = work.part(0, len(cases), "leak test")
-    outputs = [_outputs(run_again(model, each, probe)) for each, probe in whole.iterate(cases, len(cases))]
+    outputs = [_outputs(model.rerun(each, probe)) for each, probe in whole.iterate(cases, len(cases))]
     return Leak(position, *outputs[:2]), Leak(position, *outputs[2:])
 
 

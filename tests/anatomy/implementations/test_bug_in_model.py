@@ -7,7 +7,7 @@ import attnviz
 from attnviz.analysis.cancellable import Cancellable
 from attnviz.analysis.inputs import site_module
 from attnviz.analysis.outcome import Raised
-from attnviz.analysis.rerun import run_again, start_writing, write_again
+from attnviz.analysis.rerun import start_writing, write_again
 from attnviz.anatomy.implementations.numbers.bug_in_model import MOST, BugEffect, BuggySites, bug_in_model
 from attnviz.implementations.bugs.cabinet import BUGS
 from attnviz.implementations.steps import RIGHT
@@ -103,7 +103,7 @@ def test_a_head_that_is_rightly_off_is_an_ablation_and_zeroing_the_output_is_not
     sites = {site: weights for site, weights in everywhere.items() if site.kind == "cross"}
     off = [attnviz.ablate("cross", layer=site.layer, heads=[2]) for site in sites]
     expected = model.trace("a big red dog", to="fr", tgt_text="un chien rouge", interventions=off).logits
-    found = run_again(model, trace, BuggySites(sites, RIGHT, off=2)).logits
+    found = model.rerun(trace, BuggySites(sites, RIGHT, off=2)).logits
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=0)
     result = bug_in_model(model, trace, BUGS["ablation_after_output"].steps, sites, off=2)
     assert isinstance(result, BugEffect)

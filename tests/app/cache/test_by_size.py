@@ -16,11 +16,11 @@ from attnviz.app.request import Request
 from attnviz.decoding.decoding import DecodingState
 from attnviz.decoding.page import steps
 from attnviz.masks.masks import MasksState
-from attnviz.masks.numbers import effect
 from attnviz.masks.numbers.effect import Refused
 from attnviz.masks.page import experiment
 from attnviz.models.catalogue import Entry
 from attnviz.models.translator.tiny import tiny_translator
+from attnviz.models.translator.translator import Translator
 
 REQUEST = Request(Entry("tiny", Path(), "tiny", ("fr", "zh")), "I love you", "fr", "je t'aime")
 NUMBERS = range(1, 5)
@@ -106,9 +106,7 @@ def test_a_finished_text_under_a_mask_does_not_keep_its_trace(trace) -> None:
 def test_what_torch_refuses_is_remembered_as_its_sentence(trace, monkeypatch) -> None:
     runs = []
     monkeypatch.setattr(
-        effect,
-        "run_again",
-        lambda *_: runs.append(1) or (_ for _ in ()).throw(RuntimeError("No.\nWhy")),
+        Translator, "rerun", lambda *_: runs.append(1) or (_ for _ in ()).throw(RuntimeError("No.\nWhy"))
     )
     effects = [mask_effect(trace, 61) for _ in range(2)]
     assert effects == [Refused("No.")] * 2

@@ -7,7 +7,7 @@ import torch
 
 from attnviz.analysis.fills import FillChoice, Weighing
 from attnviz.analysis.mask_spec import MaskSpec
-from attnviz.analysis.rerun import batch_of_two, run_again
+from attnviz.analysis.rerun import batch_of_two
 from attnviz.masks.numbers import effect as masks_effect
 from attnviz.masks.numbers.both_ways import both_ways, count_changed_rows, reads_ahead, run_up_to, up_to
 from attnviz.models.huggingface import load
@@ -64,7 +64,7 @@ def test_step_by_step_is_what_the_stepper_computes(model, trace, step: int) -> N
 
 def test_with_the_models_own_masks_both_ways_are_the_same(model, trace) -> None:
     for step in range(len(trace.sentences[0].tgt_in)):
-        alone = run_again(model, up_to(trace, step)).logits
+        alone = model.rerun(up_to(trace, step)).logits
         torch.testing.assert_close(alone[0, step], trace.logits[0, step], atol=1e-5, rtol=0)
 
 

@@ -7,7 +7,7 @@ from attnviz.analysis import rerun
 from attnviz.analysis.fills import FillChoice, Weighing, fill_scores, one_head
 from attnviz.analysis.mask_spec import MaskSpec
 from attnviz.analysis.next_tokens import next_tokens as decoding_candidates
-from attnviz.analysis.rerun import batch_of_two, next_tokens, run_again, start_writing, write_again
+from attnviz.analysis.rerun import batch_of_two, next_tokens, start_writing, write_again
 from attnviz.masks.numbers import effect
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.tracing.interventions import MaskOverride
@@ -31,7 +31,7 @@ def every_layer(kind) -> list[Site]:
 
 
 def test_running_again_without_a_probe_gives_the_trace_back(model, trace) -> None:
-    again = run_again(model, trace)
+    again = model.rerun(trace)
     for kind in trace.kinds:
         torch.testing.assert_close(again.attn(kind), trace.attn(kind))
 

@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from attnviz.analysis.rerun import batch_of_two, run_again
+from attnviz.analysis.rerun import batch_of_two
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
 from attnviz.transformer.probe import Site
@@ -38,7 +38,7 @@ def test_the_missing_mask_can_be_put_back_and_does_not_help(blind):
 def test_a_mask_on_the_masks_page_is_in_force_over_the_one_that_is_missing(blind):
     causal = MaskOverride({Site("decoder_self", 0)}, masks.causal)
     trace = blind.trace(LINE, tgt_text=FRENCH)
-    masked = run_again(blind, trace, causal)
+    masked = blind.rerun(trace, causal)
     torch.testing.assert_close(
         masked.attn("decoder_self"), blind.put_back("causal-mask").rerun(trace).attn("decoder_self")
     )

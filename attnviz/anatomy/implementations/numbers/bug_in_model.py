@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.analysis.cancellable import TO_THE_END, Cancellable
 from attnviz.analysis.outcome import Raised, largest_change
-from attnviz.analysis.rerun import run_again, write_again
+from attnviz.analysis.rerun import write_again
 from attnviz.implementations.steps import RIGHT, AttentionSteps, SteppedAttention
 from attnviz.implementations.weights import SiteWeights
 from attnviz.models.protocol import Model
@@ -97,7 +97,7 @@ def bug_in_model(
 
     try:
         before, before_cut = write("without the bug", fine)
-        outputs = [_scores_or_output(run_again(model, trace, probe)) for probe in work.iterate((wrong, fine), 2)]
+        outputs = [_scores_or_output(model.rerun(trace, probe)) for probe in work.iterate((wrong, fine), 2)]
         after, after_cut = write("with the bug", wrong)
         return BugEffect(largest_change(*outputs), before, after, max(before_cut, after_cut))
     except (RuntimeError, TypeError, ValueError) as error:
