@@ -19,7 +19,7 @@ from attnviz.lessons.question import Question
 from attnviz.models.translator.translator import Translator
 from attnviz.transformer.probe import SCORES_ONLY
 
-WITHOUT_PICTURE = ("run_score", "equal_prefixes")
+WITHOUT_PICTURE = ("run_score", "equal_prefixes", "most_confused")
 _PLACES = ("row", "col")
 
 

@@ -4,6 +4,8 @@ source texts, and shipped recordings.
 
 from functools import cache
 
+import numpy as np
+
 from attnviz.decoding.numbers.comparison import Decoded, Decoding, compare
 from attnviz.decoding.numbers.prefix_experiment import prefix_experiment
 from attnviz.lessons.picture import LinkedPicture
@@ -90,22 +92,44 @@ def _score(picture: LinkedPicture, question: Question) -> float:
     return float(scores[said["score"]])
 
 
-def _digit_chances(picture: LinkedPicture) -> dict[str, float]:
+def _most_confused(picture: LinkedPicture, question: Question) -> float:
+    """Return the pair of digits that a run confuses most often, as a number: 38 is a 3 that is read as an 8."""
+    counts = _recording((question.more or {})["run"]).confusion
+    if counts is None:
+        raise ValueError("This measure works only for a run with images, such as digits.")
+    wrong = counts[-1].astype(int)
+    np.fill_diagonal(wrong, 0)
+    return float(wrong.argmax())
+
+
+def _digit_chances(picture: LinkedPicture, question: Question) -> dict[str, float]:
+    """Return the probability of each digit. The question's `with` may name patches to fill with ink: `ink: r1c1
+    r2c1`.
+    """
     if not isinstance(picture.model, ImageToy):
         raise ValueError("This measure works only for a toy that reads digits. Please link to one.")
-    return picture.model.classify(picture.trace.sentences[0].images[0].array)
+    image = picture.trace.sentences[0].images[0]
+    pixels, places = image.array.copy(), {token.text: token.place for token in picture.trace.tokens("src")}
+    for name in (question.more or {}).get("ink", "").split():
+        place = places.get(name)
+        if place is None:
+            raise ValueError(f"There is no patch “{name[:40]}” to fill with ink; a patch is called r1c1, for example.")
+        top, left = place[1] * image.patch[0], place[2] * image.patch[1]
+        pixels[top : top + image.patch[0], left : left + image.patch[1]] = 0
+    return picture.model.classify(pixels)
 
 
 def _digit_read(picture: LinkedPicture, question: Question) -> float:
-    chances = _digit_chances(picture)
+    chances = _digit_chances(picture, question)
     return float(max(chances, key=chances.__getitem__))
 
 
 def _digit_probability(picture: LinkedPicture, question: Question) -> float:
-    return max(_digit_chances(picture).values())
+    return max(_digit_chances(picture, question).values())
 
 
 MEASURES = {
+    "most_confused": ("the digits that a run confuses most: 38 is a 3 read as an 8", ("run",), _most_confused),
     "digit_read": ("the digit that a toy reads in the image", (), _digit_read),
     "digit_probability": ("the probability of the digit that a toy reads in the image", (), _digit_probability),
     "step_difference": ("the largest difference between steps and one pass", (), _difference),

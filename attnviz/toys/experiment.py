@@ -17,7 +17,7 @@ from attnviz.transformer.config import ModelConfig
 WITHOUT = {
     "causal-mask": "the decoder sees the words that it has to write",
     "shifted-labels": "each position has to output the word that it was given, not the next word",
-    "positions": "words carry no position",
+    "positions": "words, or patches of an image, carry no position",
     "padding-mask": "attention treats the padding that fills a batch like words",
     "cross-attention": "the decoder sees nothing of the source",
     "scale": "scores are not divided by the square root of d_k",

@@ -22,7 +22,7 @@ SWITCHES = {
     "without-shifted-labels": Switch(
         "labels not shifted", "Each position has to output the word that it was given, not the next word"
     ),
-    "without-positions": Switch("no positions", "Words carry no position"),
+    "without-positions": Switch("no positions", "Words, or patches, carry no position"),
     "without-padding-mask": Switch("no padding mask", "Attention treats padding like words"),
     "without-cross-attention": Switch("no cross-attention", "The decoder sees nothing of the source"),
     "pairs-30": Switch("30 pairs", "It trains on 30 pairs only"),

@@ -1,13 +1,18 @@
-"""Claims of the lessons on heads and on decoding, outside their answers, are true of the shipped model."""
+"""Claims of the lessons on heads, on decoding and on images, outside their answers, are true of the shipped models."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
 from attnviz.analysis.inputs import site_inputs
 from attnviz.anatomy.numbers.claims import one_head
 from attnviz.lessons.run_measures import compare_decodings
+from attnviz.toys import shipped
+from attnviz.toys.experiment import Experiment
+from attnviz.toys.storage import toy_recording
+from attnviz.toys.tasks.catalogue import TASKS
 from attnviz.transformer.attention import MultiHeadAttention
 from tests.each_case import each_case
 from tests.lessons.told import DOG, MARGIN, lesson_of, step, strongest, tells
@@ -244,3 +249,54 @@ def test_the_mask_alone_keeps_earlier_rows() -> None:
     kept = [bool(one.ours_equal[: len(one.ids) - 1].all()) for one in prefix_experiment(causal=False)]
     assert kept == [True, False, False, False, False]
     assert tells("6", "only the first prefix is left, which has no earlier rows")
+
+
+def chances(values: np.ndarray) -> torch.Tensor:
+    """Compute a digit's probabilities from grey values with the recorded network itself."""
+    network = toy_recording(shipped.path(Experiment("digits"))).network()
+    with torch.inference_mode():
+        return network(torch.from_numpy(values / 16).float().unsqueeze(0))[0].softmax(-1)
+
+
+def with_ink(*patches: tuple[int, int]) -> torch.Tensor:
+    """Compute the probabilities for the lesson's 3 with patches full of ink."""
+    values = np.array(TASKS["digits"].watched()[0].src, dtype=float).reshape(8, 8)
+    for row, column in patches:
+        values[2 * row : 2 * row + 2, 2 * column : 2 * column + 2] = 16
+    return chances(values)
+
+
+def test_what_the_toy_of_digits_looks_at_and_reads() -> None:
+    """Lesson 9, steps 2 to 4 and 8."""
+    upper, lower = (step("9", nth).trace.attn("encoder_self", layer=layer, head=head)[0]
+                    for nth, layer, head in ((2, 1, 0), (4, 0, 1)))  # fmt: skip
+    values = np.array(TASKS["digits"].watched()[0].src, dtype=float).reshape(8, 8)
+    assert not values[2:6, 2:4].any(), "both gaps are blank"
+    assert tells("9", "{}. A weight says where a head looks", upper[1 + 5])
+    assert tells("9", "this head has a weight of {} on that patch", lower[1 + 9])
+    means = step("9", 2).trace.attn("encoder_self", layer=1, head=0).mean(0)
+    assert means[1 + 5] > 8 / 17, "the picture's words call it a sink"
+    assert tells(
+        "9", "{}, with a probability of {}. Before, it was {} with {}.", 9, with_ink((1, 1))[9], 3, with_ink()[3]
+    )
+    assert tells("9", "{}, with a probability of {}. But fill", 8, with_ink((1, 1), (2, 1))[8])
+    assert tells("9", "the toy still reads {}, with {}, although", 3, with_ink((2, 1))[3])
+    grey = step("9", 8).trace.sentences[0].images[0].array[..., 0]
+    assert tells("9", "it reads a {}, with {}.", 2, chances(np.rint((255 - grey) / 255 * 16))[2])
+
+
+def test_what_the_toys_of_digits_confuse() -> None:
+    """Lesson 9, steps 5 to 7."""
+    seeing, blind = (toy_recording(shipped.path(Experiment("digits", without=without)))
+                     for without in ((), ("positions",)))  # fmt: skip
+    assert tells("9", "How many of {} held-out images", seeing.confusion[-1].sum())
+    shares = [100 * one.confusion[-1].trace() / 360 for one in (blind, seeing)]
+    assert tells("9", "{} %; with positions it is {} %.", *shares)
+    assert tells("9", "{} %. And the toy without positions? Exactly as many as before, {} %",
+                 100 * seeing.scores["accuracy_shuffled"], 100 * blind.scores["accuracy_shuffled"])  # fmt: skip
+    assert blind.scores["accuracy_shuffled"] == blind.scores["accuracy"]
+    wrong = blind.confusion[-1].astype(int)
+    assert (wrong[3, 8], wrong[3].sum(), seeing.confusion[-1][3, 8]) == (6, 40, 0)
+    np.fill_diagonal(wrong, 0)
+    assert sorted(wrong.ravel())[-2] < 6
+    assert tells("9", "It reads six of {} threes as an 8, more than any other pair.", 40)

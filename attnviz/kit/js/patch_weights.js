@@ -2,7 +2,7 @@
 // an outline, so that they can be seen on dark images and on light ones.
 
 const LIT = 0.5; // share of the largest weight from which a patch has an outline
-const VEIL = 0.86; // how dark a patch without weight is
+const VEIL = 0.7; // how dark a patch without weight is: dark ink on light paper can still be seen
 const GRID = { stroke: "rgba(128,128,128,0.45)", width: 0.5 };
 
 // Draws weights over an image that stands at `place` `{ x, y, side }`: the upper left corner, and a patch's height and

@@ -65,7 +65,7 @@ def test_next_opens_the_link_of_the_step_that_follows(open_lesson) -> None:
 def test_the_list_has_every_lesson_and_says_what_is_wrong_with_a_file(open_lesson, open_page) -> None:
     app = open_page("lessons")
     assert not app.exception
-    assert "**9 · Love**" in page_text(app)
+    assert "**10 · Love**" in page_text(app)
     assert "**broken.md**" in page_text(app)
     assert "Line 3, front matter: “minutes” is a whole number" in page_text(app)
     assert "15 minutes" in page_text(app)
@@ -108,7 +108,11 @@ def test_the_end_is_told_when_the_last_question_is_over(open_lesson) -> None:
 
 def test_the_end_of_a_lesson_leads_to_the_next_one(open_lesson) -> None:
     """To the next one that is listed: “broken” stands between."""
-    app = open_lesson(lesson="8-find-the-bug", step=6, model="toy:french", src="the red cat sees your horse")
+    app = open_lesson(
+        lesson="9-what-a-patch-looks-at", step=8, page="heads", model="toy:digits", image="house", tab="patches"
+    )
+    app.button(key="lesson-skip").click().run()
+    assert "Skipped. Right: “Above 0.9”." in page_text(app)
     app.button(key="lesson-following").click().run()
     assert app.query_params["lesson"] in ("love", ["love"])
     assert app.query_params["lesson_step"] in ("1", ["1"])

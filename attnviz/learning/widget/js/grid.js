@@ -16,6 +16,7 @@ import { mapOf, strongest } from "./runs.js";
 const GAP = 8;
 const NAME = 16; // pixels over a map
 const SCORE = 29; // and below it
+const SCORED_ONCE = 15; // where no level says when a head has found what it looks for
 const WIDEST = 210;
 const NARROWEST = 112; // of a column: a score and its name
 const LEGIBLE = 92; // below it a score is cut
@@ -53,8 +54,8 @@ export function paintGrid(app, pane) {
   const [width, room] = boxOf(parts.grid);
   const box = [width, app.isPhone ? 700 : room];
   const isScored = pane.run.about.scores.length > 0;
-  parts.grid.dataset.scored = String(isScored);
-  const grid = gridOf(drawn.kinds, box, isScored ? SCORE : 0);
+  parts.grid.dataset.scored = isImages(pane.run) ? "once" : String(isScored);
+  const grid = gridOf(drawn.kinds, box, isImages(pane.run) ? SCORED_ONCE : isScored ? SCORE : 0);
   const key = JSON.stringify([drawn.kinds.map(({ kind, shape }) => [kind, shape]), Math.round(grid.side)]);
   if (pane.gridKey !== key) {
     pane.gridKey = key;
@@ -114,7 +115,8 @@ function paintScore(pane, node, site) {
   if (node.dataset.key === key) return;
   node.dataset.key = key;
   if (!found) return node.replaceChildren();
-  const passed = found.passed === null ? "" : `above ½ from update ${found.passed.toLocaleString("en")}`;
+  const passed =
+    found.passed === null || isImages(pane.run) ? "" : `above ½ from update ${found.passed.toLocaleString("en")}`;
   node.replaceChildren(termNode(found.name), ` ${found.value.toFixed(2)}`, element("b", { text: passed }));
 }
 
