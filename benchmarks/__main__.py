@@ -23,6 +23,7 @@ NAMES = (
     "whole_model",
     "long_text",
     "checkpoint",
+    "images",
     "answers",
     "flood",
 )

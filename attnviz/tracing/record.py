@@ -1,6 +1,7 @@
 """The labels of a trace's maps: the two sentences of each batch item, and their tokens."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -43,6 +44,7 @@ class TokenOrder:
         """Return the number of tokens for an image with a grid of patches `(rows, columns)`."""
         return len(self.before) + grid[0] * grid[1] + len(self.after)
 
+    @lru_cache(maxsize=32)  # noqa: B019  # an order is a small constant, which a model keeps anyway
     def tokens(self, grid: tuple[int, int]) -> tuple[tuple[Token, ...], str]:
         """Return an image's tokens, and the text to which their offsets refer: the names of all patches, row by row."""
         made, text = [_special(name, 0) for name in self.before], ""

@@ -88,7 +88,7 @@ class ImageReader:
 
     def _pixels_of(self, fields: dict[str, Tensor]) -> np.ndarray:
         """Recover the pixels `(height, width, 3)` as bytes from the processor's normalised values."""
-        values = fields["pixel_values"][0].numpy().astype(np.float64)
+        values = fields["pixel_values"][0].numpy()
         if "spatial_shapes" in fields:
             values = _join_patches(values, *fields["spatial_shapes"][0].tolist())
         elif values.ndim == 3 and values.shape[0] == 3:
@@ -100,7 +100,7 @@ class ImageReader:
             )
         own = self.processor
         if getattr(own, "do_normalize", False):
-            values = values * np.asarray(own.image_std) + np.asarray(own.image_mean)
+            values = values * np.float32(own.image_std) + np.float32(own.image_mean)
         if getattr(own, "do_rescale", False):
             values = values / own.rescale_factor
         return np.clip(np.rint(values), 0, 255).astype(np.uint8)
