@@ -4,16 +4,16 @@ The functions for runs turn consecutive integers into slices: indexing with a li
 waits for it, and a slice needs no copy.
 """
 
-import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from traceback import clear_frames
 from typing import TypeVar
 
 import torch
+
+from attnviz.guards.memory import available_memory
 
 DEVICE_VARIABLE, DTYPE_VARIABLE = "ATTNVIZ_DEVICE", "ATTNVIZ_DTYPE"
 DEVICES = ("cpu", "cuda", "mps")  # device types that models run on
@@ -244,16 +244,6 @@ def paired_runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[slice, slice]]:
     return found
 
 
-def available_memory() -> float:
-    """Return how many bytes of this machine's memory the process can still use; infinity if that is unknown."""
-    try:
-        said = Path("/proc/meminfo").read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return math.inf
-    found = re.search(r"MemAvailable:\s*(\d+) kB", said)
-    return float(found[1]) * 1024 if found else math.inf
-
-
 def require_memory(needed: Callable[[int], float], tokens: int) -> None:
     """Check that a run on `tokens` tokens fits in memory. `needed` returns the bytes that a number of tokens takes.
 
@@ -266,6 +256,6 @@ def require_memory(needed: Callable[[int], float], tokens: int) -> None:
     while fits > 1 and needed(fits) > 0.9 * free:
         fits = fits * 9 // 10
     raise OutOfDeviceMemoryError(
-        f"A run over {tokens:,} tokens needs about {needed(tokens) / 1e9:.1f} GB of memory on the CPU, which has "
-        f"{free / 1e9:.1f} GB for it: about {fits:,} tokens would fit (max_tokens={fits})."
+        f"A run over {tokens:,} tokens needs about {gigabytes(needed(tokens))} of memory on the CPU, which has "
+        f"{gigabytes(free)} for it: about {fits:,} tokens would fit (max_tokens={fits})."
     )

@@ -1,8 +1,12 @@
 """The choice of device and type: the best there is, said otherwise by argument or environment, never impossible."""
 
+import math
+from pathlib import Path
+
 import pytest
 import torch
 
+from attnviz.guards.memory import available_memory
 from attnviz.transformer import device as devices
 from attnviz.transformer.device import (
     OutOfDeviceMemoryError,
@@ -177,3 +181,28 @@ def test_too_little_memory_for_a_long_text_is_said_before_the_run(monkeypatch):
         devices.require_memory(lambda tokens: 1e5 * tokens, 40_000)
     said = "A run over 40,000 tokens needs about 4.0 GB of memory on the CPU, which has 2.0 GB for it: about 17,"
     assert str(raised.value).startswith(said)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_free_memory_is_what_the_limit_of_a_container_leaves(version, tmp_path):
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_") if version == 1 else (
+        "memory.max", "memory.current", "")  # fmt: skip
+    files = {"proc/meminfo": "MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n"}
+    assert not math.isfinite(available_memory(tmp_path))
+    write_files(tmp_path, files)
+    assert available_memory(tmp_path) == 8_000_000 * 1024
+    group = "sys/fs/cgroup/memory/" if version == 1 else "sys/fs/cgroup/"
+    files = {group + names[0]: "3000000000\n", group + names[1]: "2000000000\n"}
+    write_files(tmp_path, files)
+    assert available_memory(tmp_path) == 1e9
+    stat = f"inactive_anon 7\n{names[2]}inactive_file 500000000\n"  # cached files, which the kernel drops
+    write_files(tmp_path, {group + "memory.stat": stat})
+    assert available_memory(tmp_path) == 1.5e9
+    write_files(tmp_path, {group + names[1]: "4000000000\n"})
+    assert available_memory(tmp_path) == 0
+
+
+def write_files(root: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content, encoding="ascii")

@@ -1,21 +1,24 @@
 """The methods that analyses and pages call on every model, on a checkpoint: rerun, generate, spell, save."""
 
 import math
+import re
 from dataclasses import replace
 
 import pytest
 import torch
 
 import attnviz
+from attnviz.guards.memory import available_memory
 from attnviz.maps.selection import select
 from attnviz.models.huggingface import load
 from attnviz.models.protocol import Model
 from attnviz.text.display import display_token
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.recorder import GroupedCalls
-from attnviz.transformer import row_blocks
+from attnviz.transformer import device, row_blocks
+from attnviz.transformer.device import OutOfDeviceMemoryError
 from attnviz.transformer.masks import VisibleKeys
-from attnviz.transformer.probe import Site
+from attnviz.transformer.probe import Site, listen_to_sites
 from tests.models.huggingface import checkpoints
 from tests.models.huggingface.tokenizers_made import one_special
 
@@ -173,3 +176,23 @@ def test_keys_and_values_that_heads_share_are_kept_once(model):
     assert torch.equal(call.value, kept.value.repeat_interleave(3, dim=1))
     changed = replace(call, key=call.key + torch.arange(6).view(1, 6, 1, 1))  # as an intervention changes heads
     assert torch.equal(GroupedCalls({Site("decoder_self", 0): changed})[Site("decoder_self", 0)].key, changed.key)
+
+
+def test_a_text_without_room_is_refused_before_the_run_and_the_advice_fits(model, tmp_path, monkeypatch):
+    """The limit of the container holds, not the machine's memory."""
+    text, group = TEXT * 5, tmp_path / "sys/fs/cgroup"
+    needed, heard = model("gpt2").trace(text).nbytes(), []
+    group.mkdir(parents=True)
+    (group / "memory.max").write_text(f"{5_000_000 + needed // 2}\n", encoding="ascii")
+    (group / "memory.current").write_text("5000000\n", encoding="ascii")
+    monkeypatch.setattr(device, "available_memory", lambda: available_memory(tmp_path))
+    with listen_to_sites(heard.append), pytest.raises(OutOfDeviceMemoryError) as raised:
+        model("gpt2").trace(text)
+    assert not heard
+    said = re.fullmatch(
+        r"A run over 50 tokens needs about (\d) MB of memory on the CPU, which has (\d) MB for it: "
+        r"about (\d+) tokens would fit \(max_tokens=(\d+)\)\.",
+        str(raised.value),
+    )
+    assert said is not None, raised.value
+    assert model("gpt2").trace(text, max_tokens=int(said[4])).nbytes() <= needed // 2
