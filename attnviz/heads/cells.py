@@ -82,6 +82,7 @@ class _Measured:
 
         def make(layer: int) -> EagerMaps:
             numbers = self._numbers(Site(kind, layer)).unsqueeze(0)
+            # Whole maps, because the numbers of a layer are products of whole maps with what each token writes.
             return select(self.trace.one_layer(kind, layer), kind, options, labelled=labelled, numbers=numbers)
 
         def of_layer(layer: int) -> EagerMaps:

@@ -31,7 +31,8 @@ from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
 
 MOST = 2_000_000  # maximum bytes of float32 maps that a page sends
-FEW = 100_000  # weights of a kind that are computed all at once
+# Weights of a kind that are one block: of so few, blocks of each layer would cost more than their products.
+FEW = 100_000
 LONG = 16_000_000  # weights of a kind: about 330 tokens with twelve layers of twelve heads
 
 
@@ -148,7 +149,7 @@ def _is_long(trace: TraceLike, kind: Kind) -> bool:
 
 def _measure(trace: TraceLike, kind: Kind, options: MapOptions) -> tuple[EagerMaps, Columns]:
     shown = ShownMaps.of_trace(trace, kind, options)
-    if math.prod(shown.shape) <= FEW:  # all of them are one block
+    if math.prod(shown.shape) <= FEW:
         maps = select(trace, kind, options, labelled=shown.axes)
         return maps, HeadMetrics(shown).of_maps(maps)
     maps, begin_layer = eager_maps(shown)

@@ -74,6 +74,17 @@ class ShownMaps:
             return self.token_blocks(layer, informs=informs)
         return self._merge(self.token_blocks(layer), self.visible(layer))
 
+    def stripes(self, layer: int) -> Iterator[tuple[slice, Float[Tensor, "heads rows cols"]]]:
+        """Yield the weights of all heads on all columns as they are shown, for some hundred rows at a time."""
+        _, heads, _, cols = self.shape
+        whole = torch.zeros(0)
+        for block in self.blocks(layer):
+            if block.heads.start == 0:
+                whole = torch.zeros(heads, block.rows.stop - block.rows.start, cols)
+            whole[block.heads, :, block.keys] = block.attn.cpu()
+            if block.heads.stop == heads:
+                yield block.rows, whole
+
     def one_row(self, layer: int, row: int) -> Tensor:
         """Compute one shown row for each head of a layer, `(heads, cols)`."""
         tokens = self.axes[0][row].tokens

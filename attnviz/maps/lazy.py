@@ -4,7 +4,7 @@ All maps of twelve layers on 1,024 tokens take 600 MB, and nine heads of one lay
 known about all maps is therefore read once, in blocks of rows, and is small.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -17,18 +17,8 @@ from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import EVERY_TOKEN, said_of, select
 from attnviz.tracing.thumbnails import Thumbnails
 from attnviz.tracing.trace import TraceLike
-from attnviz.transformer.probe import Kind, Site, tell_listener
+from attnviz.transformer.probe import Kind
 from attnviz.transformer.row_blocks import RowBlock
-
-
-def layer_by_layer(trace: TraceLike, kind: Kind) -> Iterator[TraceLike]:
-    """Yield one trace for each layer, with the same tokens and that layer as layer 0, for one kind only.
-
-    This thread's listener is called before each.
-    """
-    for layer in range(trace.shape(kind)[0]):
-        tell_listener(Site(kind, layer))
-        yield trace.one_layer(kind, layer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 The runs may differ in the sentence, the language or the model, or one may have interventions or another mask.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.maps.blocks import ShownMaps
 from attnviz.maps.grouping import ColLabel, RowLabel
-from attnviz.maps.lazy import layer_by_layer
 from attnviz.maps.options import MapOptions
-from attnviz.maps.selection import labels, select
+from attnviz.maps.selection import select
 from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Kind
@@ -93,8 +93,8 @@ class RunComparison:
     def maps(self, kind: Kind, layer: int, head: int) -> tuple[Tensor, Tensor]:
         """Return a head's attention weights in the first and in the second run, each of shape `(rows, cols)`."""
         options = MapOptions(words=self.by_words)
-        here, there = (select(trace.one_layer(kind, layer), kind, options) for trace in (self.here, self.there))
-        return here.attn[0, head], there.attn[0, head]
+        here, there = (select(trace.one_layer(kind, layer, head), kind, options) for trace in (self.here, self.there))
+        return here.attn[0, 0], there.attn[0, 0]  # whole maps, because both are drawn whole
 
 
 def compare_runs(here: Trace, there: Trace, *, by_words: bool = False) -> RunComparison:
@@ -110,16 +110,15 @@ def compare_runs(here: Trace, there: Trace, *, by_words: bool = False) -> RunCom
 
 
 def _compare_kind(here: Trace, there: Trace, kind: Kind, by_words: bool) -> ComparedKind:
-    options = MapOptions(words=by_words)
-    (rows_here, cols_here), (rows_there, cols_there) = (labels(trace, kind, options) for trace in (here, there))
+    both = tuple(ShownMaps.of_trace(trace, kind, MapOptions(words=by_words)) for trace in (here, there))
+    (rows_here, cols_here), (rows_there, cols_there) = (shown.axes for shown in both)
     rows, in_step = pair_in_order([_row_key(row) for row in rows_here], [_row_key(row) for row in rows_there])
     cols = union([col.text for col in cols_here], [col.text for col in cols_there])
     if not in_step and kind != "cross":
         cols = own_order(len(cols_here), len(cols_there))
     paired = (pairs_of(rows) if in_step else [], pairs_of(cols))
-    layers = zip(layer_by_layer(here, kind), layer_by_layer(there, kind), strict=False)
-    maps = ((select(one, kind, options).attn[0], select(other, kind, options).attn[0]) for one, other in layers)
-    apart = torch.stack([_distances(one, other, *paired) for one, other in maps])
+    layers = range(min(shown.shape[0] for shown in both))
+    apart = torch.stack([_distances(both, layer, *paired) for layer in layers])
     return ComparedKind(
         rows, cols, (tuple(rows_here), tuple(rows_there)), (tuple(cols_here), tuple(cols_there)), apart, in_step
     )
@@ -130,12 +129,29 @@ def _row_key(row: RowLabel) -> str:
     return (row.input if row.output is None else row.output) or ""
 
 
-def _distances(here: Tensor, there: Tensor, rows: list[tuple[int, int]], cols: list[tuple[int, int]]) -> Tensor:
-    heads = min(len(here), len(there))
+def _distances(both: Sequence[ShownMaps], layer: int, rows: Pairs, cols: Pairs) -> Float[Tensor, " heads"]:
+    heads = min(shown.shape[1] for shown in both)
     if not rows:
         return torch.full((heads,), torch.nan)
-    p, q = here[:heads, [a for a, _ in rows]], there[:heads, [b for _, b in rows]]
-    return jensen_shannon(*pair_weights(p, q, cols)).mean(dim=-1)
+    apart = torch.zeros(heads)
+    for p, q in _paired_rows(both, layer, rows):
+        apart += jensen_shannon(*pair_weights(p[:heads], q[:heads], cols)).sum(dim=-1)
+    return apart / len(rows)
+
+
+def _paired_rows(both: Sequence[ShownMaps], layer: int, pairs: Pairs) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the weights of paired rows in both runs, some hundred rows at a time."""
+    here, there = (shown.stripes(layer) for shown in both)
+    kept: list[tuple[slice, Tensor]] = []  # of the second run, with the rows that pairs may still need
+    for rows, attn in here:
+        own = [(one, other) for one, other in pairs if rows.start <= one < rows.stop]
+        if not own:
+            continue
+        while not kept or kept[-1][0].stop <= own[-1][1]:
+            kept.append(next(there))
+        first, others = kept[0][0].start, torch.cat([part for _, part in kept], dim=1)
+        yield attn[:, [one - rows.start for one, _ in own]], others[:, [other - first for _, other in own]]
+        kept = [(place, part) for place, part in kept if place.stop > own[-1][1] + 1]
 
 
 def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
@@ -156,12 +172,14 @@ def jensen_shannon(p: Float[Tensor, "*rows keys"], q: Float[Tensor, "*rows keys"
 def heads_apart(here: TraceLike, there: TraceLike, kind: Kind) -> Float[Tensor, "layers heads"]:
     """Compute each head's mean divergence over rows between two runs on the same tokens, in bits.
 
-    It is exactly 0 for a head whose map did not change.
+    It is 0 for a head whose map did not change.
     """
-    layers = range(here.shape(kind)[0])
-    return torch.stack(
-        [jensen_shannon(here.attn(kind, layer=at), there.attn(kind, layer=at)).mean(dim=-1) for at in layers]
-    )
+    both, rows = [ShownMaps.of_trace(trace, kind) for trace in (here, there)], len(here.query_tokens(kind))
+    apart = torch.zeros(here.shape(kind))
+    for layer, found in enumerate(apart):
+        for (_, p), (_, q) in zip(*(shown.stripes(layer) for shown in both), strict=True):
+            found += jensen_shannon(p, q).sum(dim=-1) / rows
+    return apart
 
 
 def pair_weights(p: Tensor, q: Tensor, cols: Pairs) -> tuple[Tensor, Tensor]:

@@ -103,7 +103,7 @@ def focused_heads(layer: int | str, head: int | str, sizes: tuple[int, int]) -> 
 
 
 def _weights(trace: TraceLike, kind: Kind, options: MapOptions, at: tuple[int, int]) -> np.ndarray:
-    """Return one head's weights, `(rows, cols)`."""
+    """Return one head's weights, `(rows, cols)`: a whole map, because every line of the head may be drawn."""
     layer, head = at
     return select(trace.one_layer(kind, layer, head), kind, options).attn[0, 0].numpy()
 

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attnviz.maps.blocks import ShownMaps
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import MaskOverride
 from attnviz.tracing.trace import Trace
@@ -50,10 +51,7 @@ def distances(effect: Effect, item: int = 0) -> pd.DataFrame:
     `moved` is the mean over rows of the total variation distance (half the summed |Δ|), 0 to 1: the share of a row's
     attention that moved to other keys. `largest` is the maximum |Δ| of any weight. Both are NaN if the new map has NaN.
     """
-    tables = [
-        _head_distances(kind, effect.before.attn(kind, item=item), effect.attn(kind, item))
-        for kind in effect.before.kinds
-    ]
+    tables = [_head_distances(effect, kind, item) for kind in effect.before.kinds]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -75,17 +73,23 @@ def nan_positions(trace: Trace, item: int = 0) -> pd.DataFrame:
     )
 
 
-def _head_distances(kind: str, before: Tensor, after: Tensor) -> pd.DataFrame:
-    change = (before - after).abs()
-    layers, heads = change.shape[:2]
+def _head_distances(effect: Effect, kind: Kind, item: int) -> pd.DataFrame:
+    both = [ShownMaps.of_trace(trace, kind, item=item) for trace in (effect.before, effect.after)]
+    layers, heads, rows, _ = both[0].shape
+    moved, largest = torch.zeros(layers, heads), torch.zeros(layers, heads)
+    for at in range(layers):
+        for (_, before), (_, after) in zip(*(shown.stripes(at) for shown in both), strict=True):
+            change = (before - after).abs_()
+            moved[at] += change.sum(dim=(-1, -2)) / (2 * rows)
+            largest[at] = torch.maximum(largest[at], change.amax(dim=(-1, -2)))
     layer, head = torch.meshgrid(torch.arange(layers), torch.arange(heads), indexing="ij")
     return pd.DataFrame(
         {
             "kind": kind,
             "layer": layer.flatten().numpy(),
             "head": head.flatten().numpy(),
-            "moved": (change.sum(dim=-1) / 2).mean(dim=-1).flatten().numpy(),
-            "largest": change.amax(dim=(-1, -2)).flatten().numpy(),
+            "moved": moved.flatten().numpy(),
+            "largest": largest.flatten().numpy(),
         }
     )
 

@@ -17,6 +17,7 @@ from attnviz.text.tokens import Span, check_spans
 from attnviz.tracing.trace import Trace
 from attnviz.tracing.trace_like import TraceLike
 from attnviz.transformer.probe import Site
+from attnviz.transformer.row_blocks import RowBlock, blocks_of_maps
 
 FIRST, REST, SINK = "first token", "other tokens", "sink"
 
@@ -68,10 +69,8 @@ def span_shares(trace: TraceLike, spans: Sequence[Span] | None = None, *, item: 
 
     Raise ValueError if the trace has no decoder or no spans, or if spans overlap or contain no token.
     """
-    layers = range(trace.shape("decoder_self")[0])
-    # One layer at a time, because maps are large.
-    weights = (trace.attn("decoder_self", layer=at, item=item) for at in layers)
-    return _shares(trace, spans, weights, trace.sink_weights("decoder_self", item=item), item)
+    blocks = (trace.row_blocks("decoder_self", layer, item=item) for layer in range(trace.shape("decoder_self")[0]))
+    return _shares(trace, spans, blocks, trace.sink_weights("decoder_self", item=item), item)
 
 
 def span_norms(
@@ -82,7 +81,7 @@ def span_norms(
     The sums are given as shares of the row's total. `own` is `W_o` of each layer. A sink writes nothing.
     """
     written = (norms(each, trace, Site("decoder_self", at), item=item) for at, each in enumerate(own))
-    return _shares(trace, spans, map(_of_whole, written), None, item)
+    return _shares(trace, spans, (blocks_of_maps(_of_whole(layer)) for layer in written), None, item)
 
 
 def spans_of(trace: TraceLike, spans: Sequence[Span] | None, item: int = 0) -> tuple[Span, ...]:
@@ -107,9 +106,9 @@ def _of_whole(written: Tensor) -> Tensor:
 
 
 def _shares(
-    trace: TraceLike, spans: Sequence[Span] | None, weights: Iterable[Tensor], sink: Tensor | None, item: int
+    trace: TraceLike, spans: Sequence[Span] | None, layers: Iterable[Iterable[RowBlock]], sink: Tensor | None, item: int
 ) -> SpanShares:
-    """Sum the weights `(heads, rows, keys)` of each layer over spans."""
+    """Sum the weights in the blocks of each layer over spans."""
     chosen = spans_of(trace, spans, item)
     # Columns: first token, spans, other tokens.
     members = torch.zeros(len(trace.key_tokens("decoder_self", item=item)), len(chosen) + 2)
@@ -118,7 +117,11 @@ def _shares(
         members[span.start : span.end, column] = 1
         members[span.start : span.end, -1] = 0
     members[0] = torch.eye(len(chosen) + 2)[0]
-    values = torch.stack([layer.float() @ members for layer in weights])
+    rows = len(trace.query_tokens("decoder_self", item=item))
+    values = torch.zeros(*trace.shape("decoder_self"), rows, members.shape[1])
+    for layer, blocks in zip(values, layers, strict=True):
+        for block in blocks:
+            layer[block.heads, block.rows] = block.attn.float().cpu() @ members[block.keys]
     lengths = [int(count) for count in members.sum(dim=0)]
     names = [FIRST, *(span.name for span in chosen), REST]
     if sink is not None:

@@ -1,5 +1,7 @@
 """Running a model again under a mask: the text that it would write, and how far its maps move."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -14,6 +16,7 @@ from attnviz.tracing.interventions import MaskOverride
 from attnviz.transformer import masks
 from attnviz.transformer.probe import Site
 from tests.each_case import each_case
+from tests.maps.test_lazy import cut_into_blocks
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +105,7 @@ def test_a_map_that_moves_wholly_has_moved_by_one(model, trace) -> None:
 
 
 @each_case("fill", ["zero before", "zero after", "-1e9", "-inf"])
-def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str) -> None:
+def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str, monkeypatch) -> None:
     """The maps of the run are those of its fill, not what an exact mask would have made of the same scores."""
 
     def causal_but_for_row_two(q_len: int, k_len: int) -> torch.Tensor:
@@ -112,7 +115,8 @@ def test_a_map_moves_as_far_as_its_fill_moved_it(model, trace, fill: str) -> Non
 
     choice, head = FillChoice(fill), 1
     probe = MaskOverride([Site("decoder_self", 0)], causal_but_for_row_two, head=head, weigh=Weighing(choice))
-    found = effect.effect(model, trace, probe)
+    cut_into_blocks(monkeypatch, rows=3)
+    found = effect.effect(model, replace(trace), probe)
     call = one_head(trace.call("decoder_self", 0), head)
     expected = fill_scores(call, causal_but_for_row_two(*call.query.shape[2:3], call.key.shape[2]), choice).attn
     assert expected is not None

@@ -260,6 +260,7 @@ def _count(made: HeadProfiles, maps: OutputMaps, trace: Trace, which: tuple[int,
     for kind in trace.kinds:
         heads = [nth for nth, (of, _, _) in enumerate(made.places) if of == kind]
         q_len, k_len = len(sentence.queries(kind)), len(sentence.keys(kind))
+        # Whole maps, because roles and tokens are counted over each cell of a few maps of at most 512 tokens.
         attn = trace.attn(kind, item=place)[..., :q_len, :k_len]
         layers = range(len(attn))
         seen = torch.stack([trace.layer_mask(kind, layer, place)[:, :q_len, :k_len] for layer in layers])

@@ -1,13 +1,28 @@
 """Two runs side by side: equal runs differ by 0 everywhere, and each token stands beside its partner."""
 
+from dataclasses import replace
+from itertools import product
+
+import pytest
 import torch
 
 import attnviz
 from attnviz.causes.numbers.effects import ReferenceEffects, head_effects
 from attnviz.causes.numbers.findings import effect_findings, pair_findings, run_findings, text_findings
-from attnviz.causes.numbers.run_comparison import compare_runs, divergence_by_kind, pair_in_order, pairs_of, union
+from attnviz.causes.numbers.run_comparison import (
+    compare_runs,
+    divergence_by_kind,
+    jensen_shannon,
+    pair_in_order,
+    pair_weights,
+    pairs_of,
+    union,
+)
 from attnviz.causes.numbers.switched_off import rerun_under
+from attnviz.maps.options import MapOptions
+from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
+from tests.maps.test_lazy import cut_into_blocks
 
 
 def test_a_run_beside_itself_is_0_everywhere_and_every_token_has_its_partner(clean) -> None:
@@ -28,6 +43,24 @@ def test_on_the_same_tokens_it_is_the_divergence_of_the_two_runs(clean, make_tra
     here, there = runs.maps("cross", 1, 2)
     assert torch.equal(here, clean.attn("cross", layer=1, head=2))
     assert torch.equal(there, after.attn("cross", layer=1, head=2))
+
+
+@pytest.mark.parametrize("rows", [128, 3])
+def test_rows_read_in_blocks_are_compared_with_their_partners(clean, make_trace, rows: int, monkeypatch) -> None:
+    cut_into_blocks(monkeypatch, rows)
+    for text, by_words in product(("A very big red dog jumped.", "Very red dog."), (False, True)):
+        clean, other = replace(clean), make_trace(text)
+        for kind, found in compare_runs(clean, other, by_words=by_words).kinds.items():
+            assert found.in_step
+            one, two = (select(trace, kind, MapOptions(words=by_words)).attn for trace in (clean, other))
+            pairs, cols = pairs_of(found.rows), pairs_of(found.cols)
+            p, q = one[:, :, [here for here, _ in pairs]], two[:, :, [there for _, there in pairs]]
+            wanted = jensen_shannon(*pair_weights(p, q, cols)).mean(dim=-1)
+            torch.testing.assert_close(found.apart, wanted, atol=1e-6, rtol=0)
+    after = make_trace(clean.src_text, attnviz.ablate("encoder_self", layer=0))
+    for kind, apart in divergence_by_kind(clean, after).items():
+        wanted = jensen_shannon(clean.attn(kind), after.attn(kind)).mean(dim=-1)
+        torch.testing.assert_close(apart, wanted, atol=1e-6, rtol=0)
 
 
 def test_a_word_more_stands_alone_and_the_others_keep_their_partners() -> None:

@@ -10,6 +10,7 @@ from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.spans.numbers.hidden import HiddenKeys, answer_logprobs, hide_spans
 from attnviz.spans.numbers.shares import FIRST, REST, span_norms, span_shares
 from attnviz.text.tokens import Span
+from tests.maps.test_lazy import cut_into_blocks
 
 ASKED = [{"role": "system", "content": "The cat sat."}, {"role": "user", "content": "The dog looked at the cat"}]
 
@@ -26,8 +27,9 @@ def answered(chat):
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen3", "gpt2"])
-def test_shares_are_sums_of_weights_and_add_up_to_one(name, answered):
+def test_shares_are_sums_of_weights_and_add_up_to_one(name, answered, monkeypatch):
     _, trace = answered(name)
+    cut_into_blocks(monkeypatch, rows=3)
     shares, weights = span_shares(trace), trace.attn("decoder_self")
     names = [FIRST, *(span.name for span in trace.sentences[0].spans), REST]
     assert list(shares.names) == names
