@@ -21,7 +21,7 @@ from attnviz.models.huggingface.tokenizer import CheckpointTokenizer, EncodedTex
 from attnviz.models.huggingface.weights import weights_id
 from attnviz.models.inputs import Inputs
 from attnviz.models.protocol import two_line_summary
-from attnviz.text.limits import prefix_notes, require_count, require_ids, require_text
+from attnviz.text.limits import cut_notes, prefix_notes, require_count, require_ids, require_text
 from attnviz.text.tokens import Token
 from attnviz.transformer.probe import Kind
 
@@ -93,6 +93,7 @@ def _is_pair(each: object) -> bool:
     return isinstance(each, tuple | list) and len(each) == 2 and all(isinstance(part, str) for part in each)
 
 
+READS = "This model reads at most {most:,} tokens."
 _READ = {"encoder": "Sentence", "decoder": "Prompt", "encoder-decoder": "Source"}  # the subject of a note, by family
 
 
@@ -225,9 +226,12 @@ class NetworkModel(CheckpointModel):
 
     def _notes(self, encoded: Sequence[EncodedText]) -> tuple[str, ...]:
         """Return notes on sentences that were truncated, and on layers without attention."""
-        first = _READ[self.family]
+        first, most = _READ[self.family], self.text.max_tokens
         both = ((prefix_notes(first, each.notes), prefix_notes("Second sentence", each.pair_notes)) for each in encoded)
-        return (*(note for pair in both for notes in pair for note in notes), *self._layer_notes())
+        cuts = [note for pair in both for notes in pair for note in notes]
+        if cut_notes(cuts) and any(len(each.tokens) >= most for each in encoded):
+            cuts.append(READS.format(most=most))
+        return (*cuts, *self._layer_notes())
 
     def _layer_notes(self) -> tuple[str, ...]:
         """Return notes on which layers compute attention, on layers that run in cycles, and on how a prompt is read."""

@@ -9,7 +9,7 @@ import torch
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.models.huggingface.chat.chat_model import ChatModel
-from attnviz.models.huggingface.checkpoint_model import Texts, split_pairs
+from attnviz.models.huggingface.checkpoint_model import READS, Texts, split_pairs
 from attnviz.models.huggingface.generate import explain_steps, steps
 from attnviz.models.huggingface.inputs import InputBuilder
 from attnviz.models.huggingface.network.network import PassRequest
@@ -105,8 +105,8 @@ class HuggingFaceModel(ChatModel):
         if asked is None or asked > limit:
             most = min(self.text.max_tokens, self.network.most_tokens)
             what = "The model reads" if most == self.text.max_tokens else "The memory for its scores is enough for"
-            more = f" {what} up to {most:,} tokens: max_tokens=…" if limit < self.text.max_tokens else ""
-            warn_of_cuts(notes, more.strip())
+            more = f"{what} up to {most:,} tokens: max_tokens=…"
+            warn_of_cuts(notes, more if limit < self.text.max_tokens else READS.format(most=limit))
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:

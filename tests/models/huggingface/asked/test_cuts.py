@@ -37,8 +37,10 @@ def test_a_cut_that_nobody_asked_for_is_warned_of_once_in_the_callers_line(model
 def test_what_was_asked_for_is_no_surprise(model, n_tokens: int) -> None:
     assert len(model.trace(LONG, max_tokens=n_tokens, new_tokens=0, hidden=False).tokens("tgt")) == n_tokens
     assert len(model.trace(LONG, max_tokens=16, new_tokens=2).tokens("tgt")) == 18
-    with pytest.warns(UserWarning, match=f"only the first {PLACES:,} of"):
-        model.trace("cat " * 2_500, max_tokens=9_000, hidden=False, logits=False)
+    says = f"This model reads at most {PLACES:,} tokens."
+    with pytest.warns(UserWarning, match=rf"only the first {PLACES:,} of .* tokens were kept\. {says}$"):
+        found = model.trace("cat " * 2_500, max_tokens=9_000, hidden=False, logits=False)
+    assert found.info.notes[-1] == says
 
 
 def test_writing_after_a_cut_has_to_be_asked_for(model, n_tokens: int, monkeypatch) -> None:
