@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 _WORD = 0xFFFFFFFF  # 32 bits
+_ROWS_CHECKED = 512  # rows of a mask that are compared at once
 _CAUSAL = WeakTensorKeyDictionary()  # masks that `remember_causal` has found to hide later keys alone
 
 
@@ -37,13 +38,23 @@ def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None 
 def remember_causal(mask: Bool[Tensor, "*any q k"]) -> Bool[Tensor, "*any q k"]:
     """Return the mask; remember that it is causal, if each query of it sees its own position and all before it.
 
-    A GPU's kernels then need no mask, and skip the products that a mask would only hide. Reading the mask makes the
-    device wait, so this is done once for all layers that share the mask.
+    PyTorch's kernels then need no mask, and skip the products that a mask would only hide. Reading the mask takes time,
+    and a GPU waits for it, so this is done once for all layers that share the mask.
     """
     length = mask.shape[-1]
-    if mask.shape[-2] == length > 1 and bool((mask == mask.new_ones(length, length).tril()).all()):
+    if mask.shape[-2] == length > 1 and _is_causal(mask):
         _CAUSAL[mask] = True
     return mask
+
+
+def _is_causal(mask: Bool[Tensor, "*any length length"]) -> bool:
+    """Check a mask in blocks of rows, because a copy of a long text's mask would take as much memory as the mask."""
+    length, step = mask.shape[-1], mask.shape[-1] if mask.device.type != "cpu" else _ROWS_CHECKED
+    for start in range(0, length, step):
+        rows = mask[..., start : start + step, :]
+        if not bool((rows == rows.new_ones(rows.shape[-2:]).tril(start)).all()):
+            return False
+    return True
 
 
 def is_known_causal(mask: Tensor | None) -> bool:

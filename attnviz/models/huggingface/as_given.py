@@ -30,6 +30,8 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_
 _KEPT = ("output_attentions", "output_hidden_states")  # settings of a config that make a pass return more
 _COMPUTING = ("torch", "transformers", "peft", "accelerate")  # libraries whose hooks are part of the model
 _LONG = 64  # tokens: for a longer text only the last row is compared, because the logits of all rows are large
+_PARTLY = 1024  # tokens: for a longer text only the first layers are compared
+_WHOLE = 256  # tokens of such a text on which all layers are compared
 _ENOUGH = 8  # tokens that suffice to compare two passes of a decoder, whose rows do not depend on later tokens
 _IN_STEPS = (
     "transformers makes no causal mask when it runs {name} over a whole target with use_cache=True. The maps are those "
@@ -72,8 +74,11 @@ class ShownPass(Protocol):
     without a head.
     """
 
-    def __call__(self, sample: Batch, target: Batch | None, *, last_only: bool = False) -> Tensor:
-        """Run the pass over a sample and a target; with `last_only`, it may return only the last row."""
+    def __call__(self, sample: Batch, target: Batch | None, *, last_only: bool = False, until: str = "") -> Tensor:
+        """Run the pass over a sample and a target; with `last_only`, it may return only the last row.
+
+        With `until`, the name of a layer, the pass ends there and returns that layer's output.
+        """
         ...
 
 
@@ -129,14 +134,15 @@ class GivenModel:
 
     @torch.inference_mode()
     def run(
-        self, sample: Batch, target: Batch | None, *, last_only: bool = False,
+        self, sample: Batch, target: Batch | None, *, last_only: bool = False, until: str = "",
         without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
     ) -> GivenOutput:  # fmt: skip
         """Run a copy of the model as its user does, because a run may change a model (a short text changes BigBird).
 
         The functions in `without` are applied to the copy first; each removes a part of the model. The pass returns no
         weights and no hidden states of layers, even if the model's config asks for them, because those of a long text
-        are large. The listener of this thread is told which layer runs.
+        are large. The listener of this thread is told which layer runs. With `until`, the name of a layer, the pass
+        ends there, and the output is that layer's.
         """
         given = copy.copy(self)
         given.whole = patches.share_weights(self.whole)
@@ -150,7 +156,12 @@ class GivenModel:
         inner = _watch_output(part)
         under_head = inner if part.base_model is part else _watch_output(part.base_model)
         _tell_layers(part)
-        returned = given.whole(**arguments)
+        if until:
+            part.get_submodule(until).register_forward_hook(_end_pass)
+        try:
+            returned = given.whole(**arguments)
+        except parity.PassEnded as ended:
+            return GivenOutput(ended.output)
         if inner and given.part_name:
             returned = inner[-1]
         hidden = getattr(under_head[-1], "last_hidden_state", None) if under_head else None
@@ -197,11 +208,16 @@ class GivenCheck:
     texts up to that length are shown without another pass. If that comparison fails, because the model computes long
     texts differently, the text itself is compared. A long text whose output is available costs only one more pass, of
     the model as it was given.
+
+    For a text of more than `_PARTLY` tokens one more pass would double the wait. If all layers agree on its first
+    `_WHOLE` tokens, only the first layers read the whole text: those up to the layer `first_layers`, which include one
+    of each kind.
     """
 
     given: GivenModel
     run_shown: ShownPass
     layers: int = 1
+    first_layers: str = ""
     longest: int = 0
     notes: tuple[str, ...] = ()
     _lock: Any = field(default_factory=Lock, repr=False)
@@ -240,7 +256,7 @@ class GivenCheck:
         if (length := _length(sample, target)) <= self.longest or self.given.training_forward is not None:
             return
         with self._lock:
-            if length <= self.longest:
+            if length <= self.longest or (length > _PARTLY and self._first_layers_agree(sample)):
                 return
             if shown is None or length <= _LONG:
                 agrees = self._compare_repeated(sample, target, most)
@@ -252,6 +268,21 @@ class GivenCheck:
                 self._compare_passes(sample, target)
             except _CannotRun as error:
                 self._note_unchecked(f"one more pass fails ({error})")
+
+    def _first_layers_agree(self, sample: Batch) -> bool:
+        """Check whether all layers agree on the beginning of a text, and the first layers on all of it."""
+        if not self.first_layers or self.given.part_name or self.given.replaced() is not None:
+            return False
+        try:
+            if self.longest < _WHOLE:
+                self._compare_passes(sample.cut(_WHOLE), None)
+            own = self.given.run(sample, None, until=self.first_layers).output
+            found = self.run_shown(sample, None, until=self.first_layers)
+        except Exception:  # any type; the comparison of all layers raises it with the reason
+            return False
+        if agrees := _differ_nowhere(found, own, _tolerance(own, self.layers)):
+            self.longest = sample.ids.shape[1]
+        return agrees
 
     def _passes_agree(self, sample: Batch, target: Batch | None, shown: ShownRows) -> bool:
         """Check whether one pass of the model as it was given agrees with attnviz's output, up to one rounding per
@@ -519,6 +550,10 @@ def _tell_layers(part: nn.Module) -> None:
         counted, kind = itertools.count(), "encoder_self" if "encoder" in name else "decoder_self"
         for layer in part.get_submodule(name).children():
             layer.register_forward_pre_hook(functools.partial(_tell_layer, counted, kind))
+
+
+def _end_pass(layer: nn.Module, args: Any, output: Any) -> None:
+    raise parity.PassEnded(output if isinstance(output, Tensor) else output[0])
 
 
 def _tell_layer(counted: Iterator[int], kind: Kind, layer: nn.Module, args: Any) -> None:

@@ -22,7 +22,7 @@ from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.rounding import FACTOR, PASSES, Rounding, largest_magnitude, weights_within
 from attnviz.transformer.attention import call_attn, call_scores
 from attnviz.transformer.device import rounding_unit
-from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, visible_cells
+from attnviz.transformer.probe import AttentionCall, Kind, Probe, Site, Stack, visible_cells
 
 _NEAR_ONE = 1e-2  # tolerance for the sum of a row of weights, also in half precision
 _KINDS: dict[str, Kind] = {
@@ -158,12 +158,41 @@ def parameters_of(model: Any) -> Mapping[str, inspect.Parameter]:
 
 
 @torch.inference_mode()
-def run_network(network: Network, sample: Batch, target: Batch | None = None, *, last_only: bool = False) -> Tensor:
-    """Run a network over a sample; return its logits, or the last hidden states of a model without a head."""
-    request = PassRequest(Chain(()), hidden=False, last_only=last_only)
-    if target is None:
-        return output_of(network.run_only_stack(sample, request))
-    return output_of(network.decode(target, network.encode(sample, request), sample.mask, request))
+def run_network(
+    network: Network, sample: Batch, target: Batch | None = None, *, last_only: bool = False, until: str = ""
+) -> Tensor:
+    """Run a network over a sample; return its logits, or the last hidden states of a model without a head.
+
+    With `until`, the name of a layer, the pass ends there, and the layer's output is returned.
+    """
+    probe = Chain(()) if not until else _EndAfter(int(until.rpartition(".")[2]))
+    request = PassRequest(probe, hidden=bool(until), last_only=last_only)
+    try:
+        if target is None:
+            return output_of(network.run_only_stack(sample, request))
+        return output_of(network.decode(target, network.encode(sample, request), sample.mask, request))
+    except PassEnded as ended:
+        return ended.output
+
+
+class PassEnded(Exception):  # noqa: N818 - it is no error: the rest of the pass is not needed
+    """A pass reached the layer after which it ends; `output` is that layer's output."""
+
+    def __init__(self, output: Tensor) -> None:
+        super().__init__("The pass has reached the layer that was asked for.")
+        self.output = output
+
+
+@dataclass(frozen=True)
+class _EndAfter(Probe):
+    """End the pass after a layer, counted from 0."""
+
+    layer: int
+
+    def on_layer(self, stack: Stack, layer: int, output: Tensor) -> Tensor:
+        if layer == self.layer:
+            raise PassEnded(output)
+        return output
 
 
 def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Probe | None) -> OurPass:

@@ -45,7 +45,8 @@ def verified_model(
         expected = parity.run_eager(model, sample, target)
         rules = GenerationRules.from_model(model, has_both=architecture.has_both)
         made, run, shown = _wrap_model(model, text, architecture, (expected, sample, target), rules, is_known=is_known)
-        made.as_given = GivenCheck(given, run, made.n_layers)
+        first_layers = made.network.last_new_layer if isinstance(made, HuggingFaceModel) else ""
+        made.as_given = GivenCheck(given, run, made.n_layers, first_layers)
         begun = None
         if not is_known:
             begun = made.as_given.check(sample, target, shown, is_decoder=made.family == "decoder")
@@ -95,7 +96,7 @@ def _wrap_model(
     return made, functools.partial(parity.run_network, network), shown
 
 
-def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool = False) -> Tensor:
+def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool = False, until: str = "") -> Tensor:
     """Run the eager pass whose weights a ReplayedModel shows."""
     return parity.run_eager(model, sample, target).output
 

@@ -70,7 +70,7 @@ def explicit_mask(**arguments: Any) -> Tensor | None:
     """
     written_out: dict[str, Any] = arguments | {"allow_is_causal_skip": False}
     mask = sdpa_mask(**written_out)
-    return mask if mask is None or mask.device.type == "cpu" else remember_causal(mask)
+    return mask if mask is None else remember_causal(mask)
 
 
 def register() -> None:

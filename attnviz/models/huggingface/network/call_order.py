@@ -15,6 +15,9 @@ from attnviz.models.huggingface.network.forward_pass import AttentionModule, cur
 from attnviz.transformer.attention import attend
 from attnviz.transformer.probe import AttentionCall, Kind, Site
 
+_LAYER_NUMBERS = ("layer_idx", "layer_id", "layer_number")
+_SETTING = (bool, int, float, str, tuple, list, type(None))  # types of a module's attributes that are settings
+
 
 @dataclass
 class CallOrder:
@@ -133,6 +136,36 @@ def homes_of(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[At
             raise ModelError("The model's attention is not in numbered layers.")
         found[place] = modules[".".join(prefix[:-1])], int(prefix[-1])
     return found
+
+
+def last_new_layer(network: Any, places: tuple[AttentionModule, ...]) -> str:
+    """Return the name of the first layer up to which the stack has a layer of each kind; "" if that is the last layer.
+
+    Layers are of one kind if their classes and settings are equal; their weights and their numbers may differ. Only a
+    model with one stack, whose layers are transformers' own and run once each, has such a layer.
+    """
+    homes = homes_of(network, places)
+    (stack, *others), run = {id(stack): stack for stack, _ in homes.values()}.values(), [at for _, at in homes.values()]
+    layers = list(stack.children())
+    modules = [module for layer in layers for module in layer.modules()]
+    is_own = all(type(module).__module__.partition(".")[0] in ("transformers", "torch") for module in modules)
+    if others or run != sorted({*run}) or any(place.module in layers for place in places) or not is_own:
+        return ""
+    types = getattr(network.config.get_text_config(), "layer_types", None) or [""] * len(layers)
+    kinds = [(sort, _settings(layer)) for sort, layer in zip(types, layers, strict=False)]
+    last = max((kinds.index(kind) for kind in kinds), default=0)
+    named = (name for name, module in network.named_modules() if module is layers[last])
+    return next(named) if last < len(layers) - 1 == len(kinds) - 1 else ""
+
+
+def _settings(layer: nn.Module) -> list[tuple[str, type, dict[str, str]]]:
+    """Return the name, the class and the settings of each module of a layer, except for the layer's number."""
+
+    def of(module: nn.Module) -> dict[str, str]:
+        values = ((key, value) for key, value in vars(module).items() if key not in _LAYER_NUMBERS)
+        return {key: repr(value) for key, value in values if isinstance(value, _SETTING)}
+
+    return [(name, type(module), of(module)) for name, module in layer.named_modules()]
 
 
 def cycle_names(network: nn.Module, places: tuple[AttentionModule, ...]) -> dict[Kind, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from transformers.cache_utils import (
 from transformers.modeling_outputs import BaseModelOutput
 
 from attnviz.models.huggingface.errors import NoAttentionInterface
-from attnviz.models.huggingface.network.call_order import CallOrder, cycle_names, hook, shapes_of
+from attnviz.models.huggingface.network.call_order import CallOrder, cycle_names, hook, last_new_layer, shapes_of
 from attnviz.models.huggingface.network.forward_pass import AttentionModule, ForwardPass, Watcher, watch_pass
 from attnviz.models.huggingface.network.patches import cast, set_attention, share_weights
 from attnviz.models.huggingface.network.softmax_watch import SoftmaxWatch, WatchedSite, modules_running
@@ -185,6 +185,11 @@ class Network:
         """The most tokens for which the scores of all such sites, which a trace stores, fit in memory."""
         heads = sum(self.shapes[site.kind][1] for site in self.sites_by_scores)
         return math.isqrt(_MOST_SCORES // heads) if heads else sys.maxsize
+
+    @property
+    def last_new_layer(self) -> str:
+        """The name of the first layer up to which the model has a layer of each kind; "" if that is its last layer."""
+        return "" if self.has_encoder or self.is_watched else last_new_layer(self.model, self.places)
 
     def encode(self, src: Batch, request: PassRequest) -> Tensor:
         """Run the encoder of an encoder-decoder; return `(batch, length, d_model)`."""

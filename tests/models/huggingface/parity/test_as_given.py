@@ -12,7 +12,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 import attnviz
-from attnviz.models.huggingface import ModelError, parity
+from attnviz.models.huggingface import ModelError, as_given, parity
 from attnviz.models.huggingface.as_given import GivenModel
 from attnviz.models.huggingface.network.network import Batch, cache_argument
 from attnviz.transformer.probe import listen_to_sites
@@ -43,6 +43,12 @@ def made(name, tokenizer, **changed):
     sizes = {"vocab_size": len(text), "max_position_embeddings": 150, "n_positions": 150} | SIZES[family] | changed
     sizes |= {key: 150 for key in ("max_position_embeddings", "n_positions") if key in sizes}
     return random_model(name, getattr(transformers, f"{family}Config")(**(ids | sizes))), text
+
+
+TINY = {"hidden_size": 24, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 19,
+        "intermediate_size": 23, "d_model": 24, "n_embd": 24, "n_head": 4, "head_dim": 6, "encoder_layers": 2,
+        "decoder_layers": 3, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "embedding_size": 12,
+        "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 1}  # fmt: skip
 
 
 gpt2 = functools.partial(made, "GPT2LMHeadModel", byte_prompts)
@@ -225,6 +231,13 @@ def implementation(monkeypatch):
     return register
 
 
+@pytest.fixture
+def partly(monkeypatch):
+    """Let only the first layers read texts of more than 33 tokens, if all layers agree on 16."""
+    monkeypatch.setattr(as_given, "_PARTLY", 33)
+    monkeypatch.setattr(as_given, "_WHOLE", 16)
+
+
 @pytest.mark.parametrize("logits", [True, False])
 def test_a_longer_text_is_compared_once(implementation, logits, monkeypatch):
     """A short text at the next power of two, a long text at its own length, in one pass beside the shown pass."""
@@ -245,6 +258,37 @@ def test_a_longer_text_is_compared_once(implementation, logits, monkeypatch):
     assert lengths == [32] * 3 + [71] * 3  # a pass of three layers each
     short, cut = (len(held.text.encode(text).ids) for text in (TEXT, TEXT[:-3]))
     assert sorted(passes) == sorted([short, short, cut, 32, 32, 71, 71, 71])  # those with 71: shown, as given, shown
+
+
+@pytest.mark.usefixtures("partly")
+def test_of_a_much_longer_text_only_the_first_layer_is_compared(implementation):
+    lengths: list[int] = []
+    held = attnviz.load(*implementation(lambda context: lengths.append(context.shape[1]) or context))
+    assert held.as_given.first_layers == "transformer.h.0"
+    lengths.clear()
+    for text in (LONG, LONG, LONG[:-1], LONG + TEXT):
+        trace(held, text)
+    assert lengths == [16] * 3 + [71, 94]
+
+
+def test_the_first_layers_include_one_of_each_kind():
+    late = ["full_attention", "full_attention", "sliding_attention", "full_attention"]
+    names, more = {}, {
+        "Llama": {}, "Mistral": {"sliding_window": 7}, "GPT2": {"n_layer": 4}, "Bert": {}, "Bart": {}, "Albert": {},
+        "Qwen2": {"use_sliding_window": True, "sliding_window": 7, "layer_types": late}, "Gemma2": {},
+        "SmolLM3": {"no_rope_layers": [1, 0, 1, 1]}, "Cohere2": {"sliding_window_pattern": 4},
+    }  # fmt: skip
+    for name, sizes in more.items():
+        config = getattr(transformers, f"{name}Config")(**(TINY | sizes))
+        model = getattr(transformers, f"{name}Model")(config).eval()
+        both = name == "Bart"
+        ids = torch.arange(2, 8)[None]
+        sample, target = Batch(ids, torch.ones_like(ids)), Batch(ids[:, :5], torch.ones_like(ids[:, :5]))
+        names[name] = parity.install_attention(model, sample, target if both else None).last_new_layer
+    assert names == {
+        "Llama": "layers.0", "Mistral": "layers.0", "GPT2": "h.0", "Bert": "encoder.layer.0", "Bart": "", "Albert": "",
+        "Qwen2": "layers.2", "SmolLM3": "layers.1", "Gemma2": "layers.1", "Cohere2": "",
+    }  # fmt: skip
 
 
 def test_a_step_after_the_check_finds_a_model_that_counts_its_steps_from_zero(monkeypatch):
@@ -297,7 +341,10 @@ def test_a_run_is_ended_between_two_layers_of_the_check(implementation):
     assert trace(held, LONG).kinds
 
 
-def test_a_text_that_is_computed_otherwise_because_it_is_longer_is_refused(implementation):
+@pytest.mark.parametrize("rows", ["all layers", "first layers"])
+def test_a_text_that_is_computed_otherwise_because_it_is_longer_is_refused(implementation, rows, request):
+    if rows == "first layers":
+        request.getfixturevalue("partly")
     held = attnviz.load(*implementation(lambda context: context * (1 if context.shape[1] <= 40 else 1.01)))
     assert trace(held).kinds  # checked at 32 tokens
     for logits in (True, False):
