@@ -4,7 +4,7 @@ All maps of twelve layers on 1,024 tokens take 600 MB, and nine heads of one lay
 known about all maps is therefore read once, in blocks of rows, and is small.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
