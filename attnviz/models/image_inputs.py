@@ -1,7 +1,7 @@
 """What every model that reads images shares: it reads no text and writes nothing."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from torch import Tensor
 
@@ -17,6 +17,7 @@ NO_TEXT = (
     "{name} reads images, not text. Please pass the path of an image, a Pillow image, or an array of "
     "shape (height, width, 3)."
 )
+NO_LABELS = "{name} has no classifier, so there are no labels with probabilities."
 _WRITES_NONE = "{name} reads images and writes no text, so it has no decoding to follow."
 
 
@@ -31,7 +32,10 @@ class ImageRules:
 
 
 class ReadsImages(WithoutChat):
-    """Mixin for a model that reads images, with the methods that it refuses."""
+    """Mixin for a model that reads images, with the methods that it refuses.
+
+    The labels of a classifier are its vocabulary: a trace's `logits` `(batch, 1, labels)` are their scores.
+    """
 
     name: str
     writes = False
@@ -42,6 +46,11 @@ class ReadsImages(WithoutChat):
     def inputs(self) -> Inputs:
         """The model's input field: an image."""
         return Inputs.IMAGE
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels that a classifier chooses from; () for a model without a classifier."""
+        return ()
 
     @property
     def vocabulary(self) -> Any:
@@ -56,17 +65,25 @@ class ReadsImages(WithoutChat):
         """Raise ValueError, because the model writes no text."""
         raise ValueError(_WRITES_NONE.format(name=self.name))
 
-    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> NoReturn:
-        """Raise ValueError, because the model has no output over a vocabulary."""
-        raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Raise ValueError, because the model has no classifier."""
+        raise ValueError(NO_LABELS.format(name=self.name))
 
-    def decode_ids(self, ids: Sequence[int]) -> NoReturn:
-        """Raise ValueError, because the model has no vocabulary."""
-        raise ValueError(_WRITES_NONE.format(name=self.name))
+    def decode_ids(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """Return the names of labels, and a token for each. Raises ValueError for an id without a label."""
+        if not self.labels:
+            raise ValueError(NO_LABELS.format(name=self.name))
+        if wrong := [id_ for id_ in ids if not 0 <= id_ < len(self.labels)]:
+            raise ValueError(f"There is no label {wrong[0]}: the model has {len(self.labels)} labels.")
+        names = [self.labels[id_] for id_ in ids]
+        return ", ".join(names), tuple(Token(name, id_, 0, len(name)) for name, id_ in zip(names, ids, strict=True))
 
-    def encode_target(self, text: str, *, to: str = "") -> NoReturn:
-        """Raise ValueError, because the model reads no text."""
-        raise ValueError(NO_TEXT.format(name=self.name))
+    def encode_target(self, text: str, *, to: str = "") -> tuple[Token, ...]:
+        """Return the labels with this name, as tokens. Raises ValueError for a model without a classifier."""
+        if not self.labels:
+            raise ValueError(NO_TEXT.format(name=self.name))
+        wanted = text.strip().casefold()
+        return self.decode_ids([id_ for id_, label in enumerate(self.labels) if label.casefold() == wanted])[1]
 
     def padding(self, at: int = 0) -> Token:
         """Return an empty special token; images in a trace are never padded."""

@@ -102,12 +102,12 @@ class GivenModel:
         """The module whose attention attnviz shows."""
         return self.whole.get_submodule(self.part_name)
 
-    def make_shown(self) -> Any:
-        """Return a copy of the shown part that shares the tensors.
+    def make_shown(self, name: str | None = None) -> Any:
+        """Return a copy of the shown part, or of the module `name`, that shares the tensors.
 
         The copy has neither the user's hooks nor a replaced `forward` that would run the original model.
         """
-        shown = patches.share_weights(self.part)
+        shown = patches.share_weights(self.part if name is None else self.whole.get_submodule(name))
         remove_hooks(shown)
         _restore_forwards(shown)
         return shown

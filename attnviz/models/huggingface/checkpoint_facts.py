@@ -17,6 +17,7 @@ from attnviz.text.limits import TextError
 _FAMILIES = {"encoder": "encoder", "decoder": "decoder", "encoder-decoder": "encoder and decoder"}
 _IN_CACHE = re.compile(r"models--(.+)")  # how huggingface_hub names the folder of a repository
 _UNLIMITED = 10**9
+_FEW_LABELS = 10  # labels of a classifier that are listed
 _ENDS = {"bos": "begins", "eos": "ends", "cls": "begins", "sep": "separates", "pad": "padding", "mask": "mask"}
 
 
@@ -90,7 +91,11 @@ def _image(model: ImageModel) -> dict[str, str]:
     """Describe how the model reads an image."""
     special = ", ".join((*model.order.before, *model.order.after)) or "none"
     patch = "{} × {} pixels".format(*model.order.patch)
-    return {"image processor": model.reader.name, "patches of": patch, "special tokens": special}
+    found = {"image processor": model.reader.name, "patches of": patch, "special tokens": special}
+    if model.labels:
+        more = " …" if len(model.labels) > _FEW_LABELS else ""
+        found["labels"] = f"{len(model.labels):,}: {', '.join(map(display, model.labels[:_FEW_LABELS]))}{more}"
+    return found
 
 
 def _text(model: HuggingFaceModel | ReplayedModel) -> dict[str, str]:

@@ -23,6 +23,7 @@ from attnviz.models.huggingface.architecture import (
 from attnviz.models.huggingface.as_given import GivenModel, remove_hooks
 from attnviz.models.huggingface.errors import ModelError, reason
 from attnviz.models.huggingface.files.folder import check_size, size_limit
+from attnviz.models.huggingface.images.classifier import is_classifier
 from attnviz.models.huggingface.images.image_model import ImageModel
 from attnviz.models.huggingface.images.opening import (
     bare_vision_model,
@@ -54,7 +55,7 @@ def from_memory(
     """
     part = _unwrap_adapters(model)
     if is_vision_model(part):
-        return _image_model(model, vision_tower(part), tokenizer, device, dtype)
+        return _image_model(model, part, tokenizer, device, dtype)
     if is_image_processor(tokenizer):
         raise ModelError(
             f"{type(part).__name__} reads text and no images. Please pass its tokenizer, "
@@ -226,15 +227,19 @@ def _architecture(model: Any) -> Architecture:
 
 
 def _image_model(
-    model: Any, part: Any, processor: Any, device: torch.device | None, dtype: torch.dtype | None
+    model: Any, inner: Any, processor: Any, device: torch.device | None, dtype: torch.dtype | None
 ) -> ImageModel:
-    """Wrap a vision model and its image processor, like `from_memory` wraps a text model."""
+    """Wrap a vision model and its image processor, like `from_memory` wraps a text model.
+
+    `inner` is the transformers model inside `model`, such as a classifier.
+    """
+    part = vision_tower(inner)
     reader = reader_of(processor, type(part).__name__)
     _check_placed(part)
     _check_device(part, moves=device is not None)
-    shown = bare_vision_model(part)
+    shown, has_head = bare_vision_model(part), is_classifier(inner)
     attention_interface.register()
-    whole = model if isinstance(model, type(part)) or _is_peft(model) else part
+    whole = model if has_head or isinstance(model, type(part)) or _is_peft(model) else part
     try:
         given = _share_or_copy(GivenModel(whole, shown), device, dtype)
         made = _verify_and_wrap(given, lambda given, is_known: verified_image_model(
@@ -243,9 +248,9 @@ def _image_model(
         raise
     except Exception as error:
         raise ModelError(f"{type(part).__name__} cannot be shown ({reason(error)}).") from error
-    made.name, made.text_id = _name(part), reader.identity
+    made.name, made.text_id = _name(inner if has_head else part), reader.identity
     if not _share_tensors(shown, given.part):
-        made.known_id = weights_id(shown, made.text_id)
+        made.known_id = weights_id(shown if made.head is None else inner, made.text_id)
     return made
 
 

@@ -31,13 +31,16 @@ from attnviz.models.huggingface.files import growth
 from attnviz.models.huggingface.files.folder import Progress, checkpoint_in, other_format
 from attnviz.models.huggingface.files.gguf import is_gguf, read_header
 from attnviz.models.huggingface.gguf_checkpoint import read_gguf, require_libraries
+from attnviz.models.huggingface.images.classifier import classifier_class
 from attnviz.models.huggingface.images.image_model import ImageModel
 from attnviz.models.huggingface.images.opening import (
+    bare_vision_model,
     read_processor,
     reader_of,
     verified_image_model,
     vision_class,
     vision_config,
+    vision_tower,
 )
 from attnviz.models.huggingface.model import HuggingFaceModel
 from attnviz.models.huggingface.network import attention_interface
@@ -175,7 +178,9 @@ def _load(
     try:
         config = read_config(folder, tensors)
         if (seeing := vision_config(config)) is not None:
-            return _load_images(folder, weights, seeing, numbers, tell, processor)
+            kind = classifier_class(config)
+            asked = (seeing, vision_class(seeing)) if kind is None else (config, kind)
+            return _load_images(folder, weights, asked, numbers, tell, processor)
         if processor is not None:
             raise ModelError(NO_TOKENIZER)
         architecture = choose_architecture(config)
@@ -196,17 +201,18 @@ def _load(
 
 
 def _load_images(
-    folder: Path, weights: tuple[Path, ...], config: Any, numbers: int, tell: Progress, processor: Any
+    folder: Path, weights: tuple[Path, ...], asked: tuple[Any, Any], numbers: int, tell: Progress, processor: Any
 ) -> ImageModel:
-    """Load the vision model in a folder, in float32 on the CPU."""
+    """Load the vision model in a folder, in float32 on the CPU. `asked` is its config and its class."""
     tell(0.3, "Reading the image processor")
     reader = read_processor(folder) if processor is None else reader_of(processor, f"The model in {folder.name!r}")
     tell(0.4, "Reading the weights")
-    architecture = Architecture(vision_class(config))
+    config, architecture = asked[0], Architecture(asked[1])
     _check_asked(weights, config, architecture, numbers)
     model = _weights(folder, config, architecture, weights)
     tell(0.8, _COMPARING)
-    made = verified_image_model(model, reader, given=GivenModel(model))
+    shown = bare_vision_model(vision_tower(model))
+    made = verified_image_model(shown, reader, given=GivenModel(model, None if shown is model else shown))
     made.text_id = reader.identity
     return made
 

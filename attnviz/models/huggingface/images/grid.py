@@ -14,6 +14,7 @@ from attnviz.models.huggingface.errors import ModelError
 from attnviz.models.huggingface.images.reader import ImageReader
 from attnviz.tracing.record import TokenOrder
 
+CLS = "[CLS]"
 _SAMPLE = (61, 47)  # size of the test image: neither square nor a multiple of the patch size
 SHUFFLED = "it drops or shuffles patches at random in each pass, so its weights belong to no place of the image"
 WINDOWS = "each of its maps covers a window of the image or pooled patches, so no map covers the whole image"
@@ -142,14 +143,14 @@ def _changed(model: Any, reader: ImageReader, one: tuple, known: tuple[Tensor, d
 def _names(config: Any, front: int, behind: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return names for the tokens before and after the patches, according to the config."""
     registers = min(int(getattr(config, "num_register_tokens", 0) or 0), max(0, front - 1))
-    classes = ["[CLS]"] * (front > 0)
+    classes = [CLS] * (front > 0)
     more = front - len(classes) - registers
     is_distilled = more == 1 and "deit" in config.model_type
     extra = ["[DIST]"] if is_distilled else [f"[EXTRA {number}]" for number in range(more)]
     detections = int(getattr(config, "num_detection_tokens", 0) or 0)
     after = [f"[DET {number}]" for number in range(behind)] if detections == behind else None
     if after is None:
-        after = ["[CLS]"] if behind == 1 and not front else [f"[EXTRA {number}]" for number in range(behind)]
+        after = [CLS] if behind == 1 and not front else [f"[EXTRA {number}]" for number in range(behind)]
     return (*classes, *extra, *(f"[REG {number}]" for number in range(registers))), tuple(after)
 
 

@@ -17,16 +17,19 @@ from attnviz.guards.images import ImageError
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.checkpoint_model import NetworkModel
 from attnviz.models.huggingface.errors import ModelError
+from attnviz.models.huggingface.images.classifier import ClassifierHead
+from attnviz.models.huggingface.images.grid import CLS
 from attnviz.models.huggingface.images.reader import ImageReader, PreparedImage
 from attnviz.models.huggingface.network.network import Network, PassRequest, PixelBatch
-from attnviz.models.image_inputs import NO_TEXT, ReadsImages
+from attnviz.models.image_inputs import NO_LABELS, NO_TEXT, ReadsImages
+from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.record import RunInfo, Sentence, TokenOrder
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
-from attnviz.transformer.device import wait_for
+from attnviz.transformer.device import explain_shortage, wait_for
 from attnviz.transformer.probe import Probe, gradients_if_needed
 
 MOST_PATCHES = 4_096  # then all scores of one layer with 16 heads take a gigabyte
@@ -42,8 +45,23 @@ class ImageModel(ReadsImages, NetworkModel):
     def __init__(self, network: Network, reader: ImageReader, order: TokenOrder, *, name: str = "") -> None:
         super().__init__(network)
         self.reader, self.order, self.name = reader, order, name
+        self.head: ClassifierHead | None = None
         self._checked: set[tuple[int, ...]] = set()  # sizes of images that were compared with the model as it was given
         self._checking = Lock()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels that a classifier chooses from; () for a model without a classifier."""
+        return () if self.head is None else self.head.labels
+
+    @property
+    def summary(self) -> str:
+        """The name of the vector that stands for the whole image: "[CLS]", or "pooled" for a model without [CLS]."""
+        return CLS if CLS in (*self.order.before, *self.order.after) else "pooled"
+
+    def add_head(self, head: ClassifierHead) -> None:
+        """Add the head of the classifier that this vision model is a part of."""
+        self.head, self.torch_module = head, head.module
 
     def trace(
         self, image: Any, pair: Any = None, *, hidden: bool = True, interventions: Sequence[Intervention] = (),
@@ -53,7 +71,8 @@ class ImageModel(ReadsImages, NetworkModel):
 
         `image` is a path, a Pillow image, or an array `(height, width, 3)`. The trace's tokens are the patches, each
         with its `place` (image, row, column), and special tokens such as [CLS]. `trace.sentences[0].images` holds the
-        pixels after the model's own image processor, and `trace.info.notes` say what the processor cut off.
+        pixels after the model's own image processor, and `trace.info.notes` say what the processor cut off. A
+        classifier's `trace.logits` `(1, 1, labels)` are the scores of `labels`.
         `hidden=False` leaves out the inputs of sites and the outputs of layers. Raises ImageError for an image that
         cannot be read, and ValueError for an intervention that is not possible.
         """
@@ -69,51 +88,101 @@ class ImageModel(ReadsImages, NetworkModel):
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """Run and record one pass over the image of `trace`, with the probe and then the trace's interventions
+        """Run and record one pass over the images of `trace`, with the probe and then the trace's interventions
         applied.
         """
-        if not trace.sentences[0].images:
-            raise ValueError(NO_TEXT.format(name=self.name))
-        pixels = trace.sentences[0].images[0].array
-        prepared = PreparedImage(self.reader.fields_of(pixels), pixels)
-        made = self._run(prepared, PassRequest(Recorder()), trace.interventions, probe)
+        made = self._run(self._prepare_again(trace), PassRequest(Recorder()), trace.interventions, probe)
         return replace(made, info=trace.info)
+
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
+        """Return logits `(copies, rows, labels)` for copies of the image of `trace`, each with one row of edits.
+
+        Nothing is recorded. An image has a single row of logits. Raises ValueError for a model without a classifier.
+        """
+        if self.head is None:
+            raise ValueError(NO_LABELS.format(name=self.name))
+        out, batch = self._run_copies(trace, edits)
+        logits = self._scores(self.head, out, batch)
+        return logits if rows is None else logits[:, list(rows)]
+
+    def summaries_under(self, trace: Trace, edits: Edits) -> Tensor:
+        """Return the vector of the whole image `(copies, d_model)` for copies of the image of `trace`, each with one
+        row of edits.
+
+        It is the last hidden state of [CLS] or, for a model without [CLS], the pooled vector that transformers returns.
+        Nothing is recorded. Raises ValueError for a model that returns neither.
+        """
+        out, _ = self._run_copies(trace, edits)
+        if self.summary == CLS:
+            at = next(at for at, token in enumerate(trace.sentences[0].src) if token.text == CLS)
+            return out.last_hidden_state[:, at]
+        pooled = getattr(out, "pooler_output", None)
+        if pooled is None:
+            raise ValueError(f"{self.name} returns neither labels nor one vector for the whole image.")
+        return pooled
 
     def flags_for(self, fields: dict[str, Tensor]) -> dict[str, bool]:
         """Return the additional arguments that transformers needs for an image of this size."""
-        return flags_of(self.torch_module, fields)
+        return flags_of(self.network.model, fields)
 
     @torch.inference_mode()
     def _record(self, prepared: PreparedImage, request: PassRequest, interventions: Sequence[Intervention]) -> Trace:
-        return self._run(prepared, request, interventions)
+        return self._run([prepared], request, interventions)
+
+    def _prepare_again(self, trace: Trace) -> list[PreparedImage]:
+        """Prepare the images of a trace, whose pixels are already resized, for another pass."""
+        if not all(sentence.images for sentence in trace.sentences):
+            raise ValueError(NO_TEXT.format(name=self.name))
+        pixels = [sentence.images[0].array for sentence in trace.sentences]
+        if len({one.shape for one in pixels}) > 1:
+            raise ValueError("The images have different sizes, so they cannot run as one batch.")
+        return [PreparedImage(self.reader.fields_of(one), one) for one in pixels]
+
+    @torch.inference_mode()
+    def _run_copies(self, trace: Trace, edits: Edits) -> tuple[Any, PixelBatch]:
+        """Run copies of the image of a trace, each with one row of edits; return transformers' output and the batch."""
+        (prepared,) = self._prepare_again(replace(trace, sentences=trace.sentences[:1]))
+        count = len(edits.rows)
+        batch = self._batch([prepared] * count, len(trace.sentences[0].src))
+        with explain_shortage(self.device, f"A run over {count:,} copies of the image"):
+            return self.network.run_only_stack(batch, PassRequest(edits)), batch
+
+    def _batch(self, images: Sequence[PreparedImage], tokens: int) -> PixelBatch:
+        fields = {name: torch.cat([one.fields[name] for one in images]) for name in images[0].fields}
+        batch = PixelBatch.of_tokens(fields_count(fields, tokens), fields, self.flags_for(fields))
+        return batch.to(self.device, self.dtype)
+
+    def _scores(self, head: ClassifierHead, out: Any, batch: PixelBatch) -> Tensor:
+        """Return the scores of the labels as logits with one row, `(batch, 1, labels)`."""
+        return head.scores(out, batch).unsqueeze(1)
 
     def _run(
-        self, prepared: PreparedImage, request: PassRequest, interventions: Sequence[Intervention],
+        self, images: Sequence[PreparedImage], request: PassRequest, interventions: Sequence[Intervention],
         first: Probe | None = None,
     ) -> Trace:  # fmt: skip
-        """Run and record one pass, with the probe `first` and then the interventions applied."""
-        sentence = self._label(prepared.pixels)
+        """Run and record one pass over a batch of images, with the probe `first` and then the interventions applied."""
+        sentences = [self._label(one.pixels) for one in images]
         changes = CheckedInterventions.check(interventions, self.shapes, self.model_id if interventions else "")
-        resolved, recorder = changes.resolve([sentence]), request.probe
+        resolved, recorder = changes.resolve(sentences), request.probe
         assert isinstance(recorder, Recorder)  # each pass has its own
         probe = resolved.chain_with(recorder)
         request = replace(
             request, probe=probe if first is None else Chain((first, probe)),
             hidden=request.hidden or resolved.edits is not None,
         )  # fmt: skip
-        count = fields_count(prepared.fields, len(sentence.src))
-        batch = PixelBatch.of_tokens(count, prepared.fields, self.flags_for(prepared.fields))
-        batch, started = batch.to(self.device, self.dtype), time.perf_counter()
+        tokens = len(sentences[0].src)
+        batch, started = self._batch(images, tokens), time.perf_counter()
         out = self.network.run_only_stack(batch, request)
         wait_for(self.device)
         seconds = time.perf_counter() - started
         if first is None and not interventions:
             self._check_size(batch, out.last_hidden_state)
         dtype = str(self.dtype).removeprefix("torch.")
-        notes = (*prepared.notes, *self._layer_notes(), *resolved.notes, *self.as_given.notes)
+        notes = (*images[0].notes, *self._layer_notes(), *resolved.notes, *self.as_given.notes)
         info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=notes)
         return Trace.from_recorder(
-            recorder, [sentence], memory=out.last_hidden_state[:, : len(sentence.src)], info=info,
+            recorder, sentences, memory=out.last_hidden_state[:, :tokens], info=info,
+            logits=None if self.head is None else self._scores(self.head, out, batch),
             numbers=self.network.layer_numbers, names=self.network.layer_names,
             interventions=changes.interventions,
         )  # fmt: skip

@@ -11,6 +11,7 @@ from transformers.models.auto import modeling_auto
 from attnviz.models.huggingface import parity
 from attnviz.models.huggingface.as_given import GivenCheck, GivenModel
 from attnviz.models.huggingface.errors import ModelError, NoAttentionInterface, reason
+from attnviz.models.huggingface.images.classifier import ClassifierHead
 from attnviz.models.huggingface.images.grid import measure_order, noise
 from attnviz.models.huggingface.images.image_model import ImageModel, fields_count, flags_of, refuse_text
 from attnviz.models.huggingface.images.reader import ImageReader
@@ -135,6 +136,10 @@ def verified_image_model(model: Any, reader: ImageReader, *, given: GivenModel, 
     expected = parity.run_eager(model, sample)
     network, shown = _network(model, sample, expected, is_known=is_known)
     made = ImageModel(network, reader, order)
+    if (head := ClassifierHead.of(given)) is not None:
+        if not is_known:
+            head.check(given, network, sample)
+        made.add_head(head)
     made.as_given = GivenCheck(given, functools.partial(parity.run_network, network), made.n_layers)
     if not is_known:
         made.as_given.check(sample, None, shown, is_decoder=False)

@@ -1,5 +1,6 @@
 """Prepare an image with a checkpoint's own image processor, and recover the pixels that the model gets."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +47,7 @@ class ImageReader:
     @property
     def identity(self) -> str:
         """A text that is different for processors that prepare images differently."""
-        return repr(sorted(self.processor.to_dict().items()))
+        return json.dumps(self.processor.to_dict(), sort_keys=True, default=repr)
 
     def read(self, source: Any) -> PreparedImage:
         """Prepare an image for the model.

@@ -10,9 +10,18 @@ import torch
 from PIL import Image
 
 import attnviz
+from attnviz.analysis.runs import rows_of_edits
 from attnviz.models.huggingface.images.image_model import ImageModel
 from tests.each_case import each_case
-from tests.models.huggingface.images.vision import FAMILIES, photo, processor, two_towers, vision_model
+from tests.models.huggingface.images.vision import (
+    CLASSIFIERS,
+    FAMILIES,
+    classifier,
+    photo,
+    processor,
+    two_towers,
+    vision_model,
+)
 
 pytestmark = pytest.mark.computes
 SHOWN = [name for name in FAMILIES if name != "vit mae"]
@@ -209,3 +218,78 @@ def test_half_precision_is_compared_in_float32_and_shown_as_it_is():
     assert made.dtype is torch.bfloat16
     own = eager(vision_model("vit"), processor("vit"), photo()).attentions
     torch.testing.assert_close(made.trace(photo()).attn("encoder_self"), torch.stack(own)[:, 0], atol=0.06, rtol=0.1)
+
+
+def without_head(model: Any, layer: int, head: int, size: int) -> None:
+    """Zero a head's part of what the output projection of a layer reads, in transformers' own model."""
+    (joins,) = [module for name, module in model.named_modules() if f".{layer}." in name and name.endswith(
+        ("o_proj", "out_proj")) and "vision_model.head" not in name and "text_model" not in name]  # fmt: skip
+
+    def zero(module: Any, given: tuple) -> tuple:
+        changed = given[0].clone()
+        changed[..., head * size : (head + 1) * size] = 0
+        return (changed, *given[1:])
+
+    joins.register_forward_pre_hook(zero)
+
+
+@each_case("name", list(CLASSIFIERS))
+def test_scores_of_labels_without_a_head_equal_transformers_own_with_that_head_zeroed(name):
+    own, prepare = classifier(name), processor(name)
+    model = attnviz.load(own, prepare)
+    done = attnviz.ablate("encoder_self", layer=1, heads=[3])
+    plain, changed = model.trace(photo()), model.trace(photo(), interventions=[done])
+    torch.testing.assert_close(plain.logits[:, 0], eager(own, prepare, photo()).logits, atol=1e-5, rtol=1e-5)
+    without_head(own, 1, 3, 6)
+    expected = eager(own, prepare, photo())
+    torch.testing.assert_close(changed.logits[:, 0], expected.logits, atol=1e-5, rtol=1e-5)
+    assert (changed.logits - plain.logits).abs().max() > 1e-3
+    assert model.labels == tuple(f"thing {at}" for at in range(7))
+    again = model.rerun(plain).logits
+    torch.testing.assert_close(again, plain.logits, atol=1e-5, rtol=1e-5)
+
+
+@each_case(
+    "name, vector",
+    [
+        ("vit", lambda out: out.last_hidden_state[:, 0]),
+        ("dinov2 with registers", lambda out: out.last_hidden_state[:, 0]),
+        ("siglip", lambda out: out.pooler_output),
+    ],
+)
+def test_the_vector_of_the_whole_image_without_a_head_equals_transformers_own(name, vector):
+    own, prepare = vision_model(name), processor(name)
+    model, size = attnviz.load(own, prepare), 6
+    trace = model.trace(photo())
+    edits = rows_of_edits(model, trace, [attnviz.ablate("encoder_self", layer=1, heads=[at]) for at in (3, 4)])
+    found = model.summaries_under(trace, edits)
+    assert model.summary == ("pooled" if name == "siglip" else "[CLS]")
+    without_head(own, 1, 3, size)
+    torch.testing.assert_close(found[:1], vector(eager(own, prepare, photo())), atol=1e-5, rtol=1e-4)
+    assert not torch.allclose(found[0], found[1], atol=1e-3)
+
+
+def test_labels_are_those_of_the_model_as_it_was_given(tmp_path: Path):
+    own, prepare = classifier("vit"), processor("vit")
+    own.save_pretrained(tmp_path)
+    prepare.save_pretrained(tmp_path)
+    model, opened = attnviz.load(own, prepare), attnviz.load(tmp_path)
+    assert opened.model_id == model.model_id
+    torch.testing.assert_close(opened.trace(photo()).logits, model.trace(photo()).logits, atol=1e-5, rtol=1e-5)
+    with torch.no_grad():
+        own.classifier.bias[2] += 1  # a model in memory may be trained on
+    assert model.model_id != opened.model_id
+    assert model.trace(photo()).logits[0, 0, 2] - opened.trace(photo()).logits[0, 0, 2] == pytest.approx(1, abs=1e-5)
+    assert model.decode_ids([2])[0] == "thing 2"
+    handle = own.classifier.register_forward_hook(lambda module, given, made: 2 * made)
+    with pytest.raises(ValueError, match="does not reproduce the labels of this model as it was given"):
+        attnviz.load(own, prepare)
+    handle.remove()
+
+
+def test_a_classifier_of_several_labels_at_once_has_no_probabilities():
+    model = attnviz.load(classifier("vit", problem_type="multi_label_classification"), processor("vit"))
+    trace = model.trace(photo())
+    assert (model.labels, trace.logits) == ((), None)
+    with pytest.raises(ValueError, match="has no classifier"):
+        model.logits_under(trace, rows_of_edits(model, trace, [attnviz.ablate("encoder_self", layer=0, heads=[0])]))

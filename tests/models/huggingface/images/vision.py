@@ -66,11 +66,34 @@ def vision_model(name: str) -> Any:
     return _random(model, config, sizes)
 
 
-def two_towers(name: str, config: str, tower: str) -> Any:
+# The classifiers of some families: class and, for those around a tower, the config of two towers.
+CLASSIFIERS: dict[str, tuple[str, str]] = {
+    "vit": ("ViTForImageClassification", ""),
+    "deit": ("DeiTForImageClassificationWithTeacher", ""),
+    "beit": ("BeitForImageClassification", ""),
+    "dinov2 with registers": ("Dinov2WithRegistersForImageClassification", ""),
+    "clip": ("CLIPForImageClassification", "CLIPConfig"),
+    "siglip 2": ("Siglip2ForImageClassification", "Siglip2Config"),
+}
+
+
+def classifier(name: str, **config: Any) -> Any:
+    """Build a family's classifier of seven labels."""
+    labels = {at: f"thing {at}" for at in range(7)}
+    model, both = CLASSIFIERS[name]
+    more = {"id2label": labels, "label2id": {label: at for at, label in labels.items()}, **config}
+    if both:
+        return two_towers(model, both, name, **more)
+    sizes = {key: value for key, value in (SIZES | FAMILIES[name][2]).items() if value is not None}
+    return _random(model, FAMILIES[name][1], sizes | more)
+
+
+def two_towers(name: str, config: str, tower: str, **more_config: Any) -> Any:
     """Build a model of an image and a text, such as CLIPModel, around a family's vision tower."""
     _, own, more, _, _ = FAMILIES[tower]
     sizes = {key: value for key, value in (SIZES | more).items() if value is not None}
-    return _random(name, config, {"vision_config": getattr(transformers, own)(**sizes).to_dict(), "text_config": _TEXT})
+    towers = {"vision_config": getattr(transformers, own)(**sizes).to_dict(), "text_config": _TEXT}
+    return _random(name, config, towers | more_config)
 
 
 def processor(name: str) -> Any:
