@@ -1,5 +1,7 @@
 """Causes: what a head does, shown by switching it off, patching in another run's values, or changing the sentence."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attnviz.app import layout
@@ -10,7 +12,7 @@ from attnviz.causes.page import state
 
 request = layout.begin_page("Causes")
 st.html(style("causes.css"))
-open_tab = state.bar()
+open_tab = state.bar(request)
 
 # Below here torch is imported: by then the input can be used.
 from attnviz.app import captions
@@ -18,7 +20,7 @@ from attnviz.causes.page import sentences
 from attnviz.hosts import registry
 from attnviz.spans.page import needle
 
-page = layout.state_in_address(state.CausesState)
+page = replace(layout.state_in_address(state.CausesState), tab=open_tab)
 trace = layout.trace_or_refuse(request, traces.full_trace)
 captions.set_caption(trace, request.entry)
 state.panel(request)

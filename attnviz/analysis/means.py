@@ -76,6 +76,11 @@ def measured_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> 
 
     Sentences that the model cannot read completely are left out. Raise ValueError if that is all of them.
     """
+    if model.inputs.is_image:
+        raise ValueError(
+            f"The mean is measured over sentences, and {model.name} reads images. In Python, attnviz.mean_contexts "
+            "measures one over images of yours."
+        )
     lines = reference_lines(model, to)
     refused: list[str] = []
     try:

@@ -22,7 +22,7 @@ from attnviz.analysis.output_maps import (
     allowed_share,
     output_maps,
 )
-from attnviz.analysis.projections import NotPlain
+from attnviz.analysis.projections import NotPlain, is_same
 from attnviz.models.protocol import Model
 from attnviz.tracing.interventions import Chain
 from attnviz.tracing.trace import Trace
@@ -99,23 +99,33 @@ def residual_maps(model: Model, trace: Trace) -> ResidualMaps | NotPlain:
     outputs = {site: found for site, found in maps.items() if isinstance(found, OutputMap)}
     if not watch.adds_up(outputs):
         return NotPlain(
-            "its layers do more than add to the residual stream (they normalise the sum, or the part "
+            "its layers do more than add to the residual stream (they normalise or scale the sum, or the part "
             "that they add), so its logits have no exact split over layers"
         )
-    found = _find_end(stack, outputs, watch, again.logits)
+    found = _find_end(stack, outputs, watch, again)
     both = stack == "decoder" and "encoder_self" in model.kinds and beside.adds_up(outputs)
     return replace(found, encoder_adds_up=both) if isinstance(found, ResidualMaps) else found
 
 
 def _find_end(
-    stack: Stack, outputs: Mapping[Site, OutputMap], watch: "_StreamWatch", logits: Tensor
+    stack: Stack, outputs: Mapping[Site, OutputMap], watch: "_StreamWatch", again: Trace
 ) -> ResidualMaps | NotPlain:
-    """Find the norm and the linear map between the end of the stream and the logits."""
+    """Find the norm and the linear map between the end of the stream and the logits.
+
+    A classifier of images may read the logits from the first token alone, which is [CLS].
+    """
+    logits = again.logits
+    assert logits is not None  # the caller has checked
     head = next((one for one in reversed(watch.after) if _is_near(one.made, logits)), None)
     if head is None:
         return NotPlain("its logits are not a linear map of the last hidden states")
     stream = watch.layers[-1].cpu().double().flatten(0, 1)
-    normed = head.input_.cpu().double().reshape(len(stream), -1)
+    read = head.input_
+    if logits.shape[1] < len(stream):
+        if again.memory is None or not is_same(read.cpu(), again.memory[:, 0]):
+            return NotPlain("its labels are not read from one token, so no token's stream ends in them")
+        read = again.memory
+    normed = read.cpu().double().reshape(len(stream), -1)
     norm = _norm_between(stream, normed)
     if norm is None and head.made.dtype is not torch.float32:
         return NotPlain(hidden_by_rounding(head.made.dtype))

@@ -55,16 +55,31 @@ def measure_runs(
     `rows` selects rows of the target, by default all. Runs are batched up to a memory limit. `tell` is called before
     the first of several batches and after each.
     """
-    vocab_size, sentence = _logits(trace).shape[-1], trace.sentences[0]
-    each = 4 * vocab_size * (_logits(trace).shape[1] if rows is None else len(rows))
-    tokens = len(sentence.src) + len(sentence.tgt)
-    count = max(1, min(_MOST_COPIES, _MOST_BYTES // each, _MOST_TOKENS // tokens))
+    each = 4 * _logits(trace).shape[-1] * (_logits(trace).shape[1] if rows is None else len(rows))
+    count = max(1, min(copies_at_once(trace), _MOST_BYTES // each))
+
+    def run(part: Edits) -> Tensor:
+        return measure(model.logits_under(trace, part, rows=rows).float())
+
+    return run_in_batches(run, edits, count, tell)
+
+
+def copies_at_once(trace: Trace) -> int:
+    """Return how many copies of the first sentence of a trace run in one pass."""
+    sentence = trace.sentences[0]
+    return max(1, min(_MOST_COPIES, _MOST_TOKENS // (len(sentence.src) + len(sentence.tgt))))
+
+
+def run_in_batches(run: Callable[[Edits], Tensor], edits: Edits, count: int, tell: Tell = untold) -> Tensor:
+    """Call `run` with at most `count` rows of the edits at a time, and concatenate its results.
+
+    `tell` is called before the first of several batches and after each.
+    """
     found = []
     if count < len(edits.rows):
         tell(0, len(edits.rows))
     for first in range(0, len(edits.rows), count):
-        part = Edits(edits.rows[first : first + count])
-        found.append(measure(model.logits_under(trace, part, rows=rows).float()))
+        found.append(run(Edits(edits.rows[first : first + count])))
         tell(min(first + count, len(edits.rows)), len(edits.rows))
     return torch.cat(found)
 

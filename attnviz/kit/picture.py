@@ -115,7 +115,8 @@ class Picture:
         position: of its tab among the tabs of the page; tabs of other packages come last.
         rules: how the tab shares choices with the page's other tabs.
         needs_whole_trace: function of the address parameters: does the picture need logits and hidden states?
-        inputs: what it can show, "text", "image" or both; a model that reads images has no tab for a picture of text.
+        inputs: what it can show, "text", "image" or both; a model that reads images has no tab for a picture of text,
+            and `of` refuses the trace of an image.
         needs_decoder: whether the tab is offered only for models with a decoder.
         draws_every_map: whether drawing it computes the map of every head. A visitor can then stop it, and can choose a
             quadrant of the maps for a text of two segments.
@@ -247,6 +248,8 @@ class Picture:
             signature.bind(*subject, **named)
         except TypeError as why:
             raise ValueError(f"{self.title} is drawn from {_argument_list(signature)}: {why}.") from None
+        if "image" not in self.inputs and any(map(_is_of_an_image, (*subject, *named.values()))):
+            raise ValueError(f"{self.title} shows texts, and this is the trace of an image.")
         read = self.subject(*subject, **named)
         return ShownPicture(self, read, read.with_values(asked))
 
@@ -320,6 +323,11 @@ class ShownPicture:
 def _resolve(named: Any) -> Any:
     """Import the object that a text such as "package.module:name" names; return anything else unchanged."""
     return resolve_name(named) if isinstance(named, str) else named
+
+
+def _is_of_an_image(given: Any) -> bool:
+    """Check whether an argument is the trace of an image."""
+    return any(getattr(sentence, "images", ()) for sentence in getattr(given, "sentences", ()))
 
 
 def _argument_list(signature: inspect.Signature) -> str:

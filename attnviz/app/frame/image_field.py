@@ -51,6 +51,11 @@ def _own_titles() -> dict[str, str]:
     return {_OWN + digest: name for digest, name in _own().items() if _held(digest)}
 
 
+def image_names() -> list[str]:
+    """Return the names of the images that this visitor can choose from."""
+    return list(_titles())
+
+
 def image_title(name: str) -> str:
     """Return the title of an example image, or the file name of this visitor's image."""
     return {**ALL_TITLES, **_own_titles()}.get(name, "An image")

@@ -28,7 +28,7 @@ from attnviz.models.protocol import Model
 from attnviz.text.display import display_token
 from attnviz.text.entries import entries
 from attnviz.text.tokens import Token
-from attnviz.tracing.trace import Trace
+from attnviz.tracing.trace import CUT, Trace
 from attnviz.transformer.probe import Kind
 
 NONE, RUNNER_UP = "#none", "#runner-up"
@@ -125,7 +125,8 @@ def rows(trace: Trace) -> list[tuple[int, Token, Token | None]]:
     """Return each row's number, input token and output token (None for an encoder)."""
     sentence = trace.sentences[0]
     if not sentence.tgt:
-        return [(row, token, None) for row, token in enumerate(sentence.src)]
+        count = len(sentence.src) if trace.logits is None else trace.logits.shape[1]  # an image has one row of logits
+        return [(row, token, None) for row, token in enumerate(sentence.src[:count])]
     return [(row, *both) for row, both in enumerate(zip(sentence.tgt_in, sentence.tgt_out, strict=True))]
 
 
@@ -136,7 +137,7 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
     """
     step, problems = state.step or 0, list[str]()
     logits = LogitTarget(step, 0).require(trace)[0, step].float().cpu()
-    best = logits.topk(LIKELY).indices.tolist()
+    best = logits.topk(min(LIKELY, len(logits))).indices.tolist()
     comes_out = rows(trace)[step][2]
     own = comes_out.id if comes_out is not None and comes_out.id >= 0 else best[0]
     token = _id(model, trace, state.token, problems)
@@ -156,7 +157,8 @@ def question(model: Model, trace: Trace, state: AttributeState) -> LogitQuestion
 
 def site_name(model: Model, asked: LogitTarget) -> str:
     """Return the words that name the explained logit in captions."""
-    return f"logit of {name_of(model, asked.id)} at step {asked.row}"
+    step = "" if model.inputs.is_image else f" at step {asked.row}"
+    return f"logit of {name_of(model, asked.id)}{step}"
 
 
 def _id(model: Model, trace: Trace, asked: str, problems: list[str]) -> int | None:
@@ -179,7 +181,7 @@ def _lenses(
         return logit_lens(model, trace, count=count, wanted={asked.row: asked.id}, work=work), beside
 
     own, beside = cached("lenses", (trace, asked.row, asked.id), make)
-    out = sentence.tgt_out if sentence.tgt else sentence.src
+    out = sentence.tgt_out if sentence.tgt else [goes_in for _, goes_in, _ in rows(trace)]
     title = _WIDE if "decoder_self" in model.kinds else "the prediction after each layer"
     lenses = [Lens(title, own, out, asked.row)]
     if beside is not None:
@@ -300,7 +302,7 @@ def _lens(lens: Lens, names: Callable[[int], str]) -> dict[str, Any]:
     own = [[_own_rank(found, layer, row) for row in range(rows)] for layer in range(layers)]
     return {
         "title": lens.title,
-        "cols": [display_token(token) if token.id >= 0 else "" for token in lens.tokens],
+        "cols": ["" if token.text == CUT and token.id < 0 else display_token(token) for token in lens.tokens],
         "column": lens.column,
         "cells": cells,
         "own": own,

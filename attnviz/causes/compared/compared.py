@@ -12,7 +12,7 @@ from attnviz.analysis.mask_spec import RULES as MASK_RULES
 from attnviz.analysis.runs import HeadPlace
 from attnviz.causes.numbers import findings
 from attnviz.causes.numbers import run_comparison as analysis
-from attnviz.causes.numbers.chances import Chances, chances, compared_tokens
+from attnviz.causes.numbers.chances import Chances, chances, listed_tokens
 from attnviz.causes.numbers.run_comparison import ComparedKind, RunComparison, pair_in_order
 from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.fields import PageState, choice, index, text
@@ -128,7 +128,7 @@ def _chances(side: Side) -> Chances | None:
     if side.trace.logits is None:
         return None
     try:
-        return chances(side.trace, compared_tokens(side.model, side.trace))
+        return chances(side.trace, listed_tokens(side.model, (side.trace,)))
     except ValueError:  # no token to compare
         return None
 

@@ -19,6 +19,7 @@ from attnviz.transformer.probe import Kind, Site
 FIXED_FOR_SENTENCES = (
     "Held fixed: model, language and changes to the run. Each sentence has the target that the model writes."
 )
+FIXED_FOR_IMAGES = "Held fixed: model and changes to the run. Rows and columns are paired by their place in the image."
 FIXED_FOR_LANGUAGES = (
     "Held fixed: model, source and changes to the run. Each language has the target that the model writes."
 )

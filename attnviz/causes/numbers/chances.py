@@ -12,7 +12,8 @@ from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
 from attnviz.tracing.trace import Trace
 
-Asking = Literal["target", "text", "masked", "own"]
+Asking = Literal["target", "text", "masked", "own", "label"]
+LISTED = 5  # labels of each run that are compared
 _MASKS = ("[MASK]", "<mask>")
 
 
@@ -22,7 +23,7 @@ class AskedTokens:
 
     `what` says which tokens they are. "target" and "text": each token of a target or text, given those before it. For
     an encoder: the predictions at "masked" positions or, if the text has no mask, each of its "own" tokens at its own
-    position.
+    position. For a classifier of images: its most probable "label", or several, all in one row.
     """
 
     rows: tuple[int, ...]
@@ -86,12 +87,33 @@ def compared_tokens(model: Model, trace: Trace) -> AskedTokens:
 
 def _ask_encoder(model: Model, trace: Trace, tokens: Sequence[Token]) -> AskedTokens:
     assert trace.logits is not None  # the caller has checked
+    if trace.sentences[0].images:
+        return AskedTokens((0,), model.decode_ids([int(trace.logits[0, 0].argmax())])[1], "label")
     if masked := [row for row, token in enumerate(tokens) if token.text in _MASKS or token.piece in _MASKS]:
         best = trace.logits[0, masked].argmax(dim=-1).tolist()
         said = tuple(replace(model.decode_ids([id_])[1][0], segment=0) for id_ in best)
         return AskedTokens(tuple(masked), said, "masked")
     own = [row for row, token in enumerate(tokens) if not token.is_special]
     return AskedTokens(tuple(own), tuple(tokens[row] for row in own), "own")
+
+
+def listed_tokens(model: Model, runs: Sequence[Trace]) -> AskedTokens:
+    """Choose the tokens to list for several runs: those of the first run, or the likeliest labels of an image.
+
+    Raise ValueError as `compared_tokens` does.
+    """
+    asked = compared_tokens(model, runs[0])
+    return likeliest_labels(model, runs) if asked.what == "label" else asked
+
+
+def likeliest_labels(model: Model, runs: Sequence[Trace]) -> AskedTokens:
+    """Ask for the most probable labels of several runs of an image, those of the first run first."""
+    ids = []
+    for trace in runs:
+        assert trace.logits is not None  # the caller has checked
+        ids += trace.logits[0, 0].topk(min(LISTED, trace.logits.shape[-1])).indices.tolist()
+    tokens = model.decode_ids(list(dict.fromkeys(ids)))[1]
+    return AskedTokens((0,) * len(tokens), tokens, "label")
 
 
 def chances(trace: Trace, asked: AskedTokens) -> Chances:

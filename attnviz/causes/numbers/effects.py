@@ -19,11 +19,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attnviz.analysis.runs import HeadPlace, Tell, head_places, measure_runs, rows_of_edits, untold, write_runs
-from attnviz.causes.numbers.chances import compared_tokens
+from attnviz.causes.numbers.chances import Asking, compared_tokens
 from attnviz.models import catalogue
 from attnviz.models.protocol import Model
 from attnviz.text.tokens import Token
-from attnviz.tracing.causes.intervention import MeanContexts
+from attnviz.tracing.causes.intervention import Intervention, MeanContexts
 from attnviz.tracing.causes.making import ablate
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.probe import Kind
@@ -38,12 +38,14 @@ class HeadEffects:
     """Natural log-probabilities of each target token, with and without each head.
 
     `before` is `(tokens,)`, and `after` is `(heads, tokens)` with the head of `places` ablated; float32 on the CPU.
+    `what` says which tokens they are. For a classifier of images the only token is the label that it chooses.
     """
 
     places: tuple[HeadPlace, ...]
     tokens: tuple[Token, ...]
     before: Float[Tensor, " tokens"]
     after: Float[Tensor, "heads tokens"]
+    what: Asking = "target"
 
     @property
     def per_token(self) -> Float[Tensor, "heads tokens"]:
@@ -54,6 +56,11 @@ class HeadEffects:
     def mean(self) -> Float[Tensor, " heads"]:
         """Mean of `per_token` over the tokens, in nats per token."""
         return self.per_token.mean(dim=1)
+
+    @property
+    def per_head(self) -> Float[Tensor, " heads"]:
+        """The number of each head that is shown on its switch: `mean`."""
+        return self.mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +88,19 @@ def head_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell = un
     """
     asked = compared_tokens(model, trace)
     assert trace.logits is not None  # `compared_tokens` has checked
-    places = head_places(model)
-    edits = rows_of_edits(
-        model,
-        trace,
-        (ablate(kind, layer=layer, heads=[head], to=_replacement(to, kind)) for kind, layer, head in places),
-    )
+    edits = rows_of_edits(model, trace, ablations(model, to))
     every = len(asked.rows) == trace.logits.shape[1]
     before = asked.log_probabilities(trace.logits[0, list(asked.rows)].float())
     rows = None if every else asked.rows
     after = measure_runs(model, trace, edits, asked.log_probabilities, rows=rows, tell=tell)
-    return HeadEffects(places, asked.tokens, before, after)
+    return HeadEffects(head_places(model), asked.tokens, before, after, asked.what)
+
+
+def ablations(model: Model, to: To) -> list[Intervention]:
+    """Return an ablation of each single head, in the order of `runs.head_places`."""
+    return [
+        ablate(kind, layer=layer, heads=[head], to=_replacement(to, kind)) for kind, layer, head in head_places(model)
+    ]
 
 
 def _replacement(to: To, kind: Kind) -> To:
@@ -110,12 +119,7 @@ def reference_effects(model: Model, traces: Iterable[Trace], *, to: To = "zero")
 
 def translations_without(model: Model, trace: Trace, *, to: To = "zero") -> dict[HeadPlace, str]:
     """Return, for each head, the text that greedy decoding writes for the first source with this head ablated."""
-    places = head_places(model)
-    edits = rows_of_edits(
-        model,
-        trace,
-        (ablate(kind, layer=layer, heads=[head], to=_replacement(to, kind)) for kind, layer, head in places),
-    )
+    places, edits = head_places(model), rows_of_edits(model, trace, ablations(model, to))
     return {place: model.decode_ids(ids)[0] for place, ids in zip(places, write_runs(model, trace, edits), strict=True)}
 
 

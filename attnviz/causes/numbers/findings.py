@@ -7,6 +7,7 @@ from attnviz.analysis.runs import HeadPlace
 from attnviz.causes.numbers.chances import Chances
 from attnviz.causes.numbers.effects import HeadEffects, ReferenceEffects
 from attnviz.causes.numbers.run_comparison import ComparedKind, RunComparison
+from attnviz.causes.numbers.whole_image import SummaryChange, SummaryEffects
 from attnviz.text.display import display_token
 from attnviz.text.tokens import Token
 
@@ -27,8 +28,10 @@ def head_name(place: HeadPlace) -> str:
 
 
 def effect_findings(effects: HeadEffects, reference: ReferenceEffects | None) -> tuple[str, ...]:
-    """Say whether a single head is decisive in this sentence, and how many heads do more than they usually do."""
+    """Say whether a single head is decisive for this text or image, and how many heads do more than they usually do."""
     mean = effects.mean
+    if effects.what == "label":
+        return (_label_finding(effects),)
     worst = int(mean.argmin())
     name, loss = head_name(effects.places[worst]), -float(mean[worst])
     before = float(effects.before.mean())
@@ -40,6 +43,47 @@ def effect_findings(effects: HeadEffects, reference: ReferenceEffects | None) ->
     else:
         first = f"{name[0].upper()}{name[1:]} is decisive here: without it a token gets {cost}."
     return first, _usual_finding(effects, reference)
+
+
+def _label_finding(effects: HeadEffects) -> str:
+    """Say which head the most probable label of an image needs most."""
+    worst = int(effects.mean.argmin())
+    name, loss = head_name(effects.places[worst]), -float(effects.mean[worst])
+    label, before = display_token(effects.tokens[0]), float(effects.before[0])
+    if loss <= 0:
+        return f"No single head matters here: with any one head off, “{label}” is not less likely."
+    here, there = percents(math.exp(before), math.exp(before - loss))
+    verdict = "is decisive" if loss >= DECISIVE else "costs most"
+    return f"Switching off {name} {verdict}: without it “{label}” gets {here} → {there}."
+
+
+def summary_effect_findings(effects: SummaryEffects) -> tuple[str, ...]:
+    """Say without which head the vector of a whole image moves farthest."""
+    worst = int(effects.per_head.argmax())
+    return (f"Without {head_name(effects.places[worst])} it moves farthest: {_summary_words(effects.change(worst))}.",)
+
+
+def summary_findings(change: SummaryChange) -> tuple[str, ...]:
+    """Say how far interventions move the vector of a whole image."""
+    name = summary_name(change.name)
+    if not math.isfinite(change.share):
+        return (f"{name[0].upper()}{name[1:]} has numbers that are no longer finite (NaN).",)
+    if change.share == 0:
+        return (f"{name[0].upper()}{name[1:]} did not change.",)
+    lengths = (amount(float(one.norm())) for one in (change.before, change.after))
+    return (
+        f"{name[0].upper()}{name[1:]} moves by {_summary_words(change)}.",
+        f"Its length: {' → '.join(lengths)}.",
+    )
+
+
+def summary_name(name: str) -> str:
+    """Return the words for the vector of a whole image, "[CLS]" or "pooled"."""
+    return "the pooled vector" if name == "pooled" else f"the vector of {name}"
+
+
+def _summary_words(change: SummaryChange) -> str:
+    return f"{percent(change.share)} of its length, to a cosine of {amount(change.cosine, 3)} with the unchanged vector"
 
 
 def _usual_finding(effects: HeadEffects, reference: ReferenceEffects | None) -> str:
@@ -55,6 +99,8 @@ def _usual_finding(effects: HeadEffects, reference: ReferenceEffects | None) -> 
 def run_findings(before: Chances, after: Chances) -> tuple[str, ...]:
     """Say what switching heads off cost the sentence: on average, and for the token that lost most."""
     lost = before.log_probabilities - after.log_probabilities
+    if before.asked.what == "label":
+        return _label_findings(before, after)
     first = f"Mean log-probability of a token: {change_in_nats(before.mean, after.mean, least=3)}."
     if not bool(lost.isfinite().all()):
         return (f"{int((~lost.isfinite()).sum())} of {len(lost)} tokens have no probability any more (NaN).",)
@@ -67,6 +113,22 @@ def run_findings(before: Chances, after: Chances) -> tuple[str, ...]:
         return first, "No probability changes by 0.000001 % or more."
     verdict = f"“{token}” loses most" if float(lost[at]) > 0 else f"No token gets less likely; “{token}” gains most"
     return first, f"{verdict}: {here} → {there}."
+
+
+def _label_findings(before: Chances, after: Chances) -> tuple[str, ...]:
+    """Say which label a classifier chooses without and with interventions. The first asked label is the unchanged
+    run's.
+    """
+    logs = [one.log_probabilities for one in (before, after)]
+    if not bool(logs[1].isfinite().all()):
+        return ("The labels have no probabilities any more (NaN).",)
+    own, now = (display_token(before.asked.tokens[int(one.argmax())]) for one in logs)
+    here, there = percents(*(math.exp(float(one[0])) for one in logs))
+    cost = f"Its log-probability: {change_in_nats(*(float(one[0]) for one in logs))}."
+    if own == now:
+        return f"The model still chooses “{own}”: {here} → {there}.", cost
+    chosen = percent(math.exp(float(logs[1].max())))
+    return f"The model now chooses “{now}” ({chosen}) instead of “{own}”: {here} → {there}.", cost
 
 
 def text_findings(

@@ -290,7 +290,8 @@ class SplitModel:
         found = residual_maps(model, trace)
         if isinstance(found, ResidualMaps):
             return cls(found)
-        last = last_layer(model, trace)
+        # The scores of an image's labels are read from one token or several, so the last layer's rows have none.
+        last = NotPlain(found.why) if trace.sentences[0].images else last_layer(model, trace)
         if isinstance(last, LastLayer):
             return cls(last, found.why)
         raise ValueError(f"The logits of this model cannot be split into contributions: {last.why}.")

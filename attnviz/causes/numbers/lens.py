@@ -46,9 +46,9 @@ def logit_lens(
     token. `work` receives the progress of the passes. Raise ValueError if the trace has no logits or no hidden states.
     """
     stack: Stack = "decoder" if "decoder_self" in model.kinds else "encoder"
-    sentence = trace.sentences[0]
-    tokens = sentence.tgt_out if stack == "decoder" else ()
-    asked = [token.id for token in tokens] or [-1] * len(sentence.src or sentence.tgt)
+    tokens = trace.sentences[0].tgt_out if stack == "decoder" else ()
+    rows = 0 if trace.logits is None else trace.logits.shape[1]
+    asked = [token.id for token in tokens] or [-1] * rows
     for row, id_ in wanted.items():
         asked[row] = id_
     ids = torch.tensor(asked)
@@ -116,7 +116,7 @@ def _join_layers(layers: Sequence[LogitLens]) -> LogitLens:
 
 def _read(logits: Tensor, wanted: Tensor, count: int) -> LogitLens:
     probabilities = logits.softmax(dim=-1)
-    best = probabilities.topk(count)
+    best = probabilities.topk(min(count, probabilities.shape[-1]))
     ids = wanted.clamp(min=0).expand(logits.shape[:2]).unsqueeze(-1)
     own = probabilities.gather(2, ids)
     ranks = (probabilities > own).sum(dim=-1)

@@ -27,10 +27,16 @@ def id_of(model: Model, trace: Trace, asked: str) -> int | None:
     if found := _ID.fullmatch(asked):
         if int(found[1]) < vocab_size:
             return int(found[1])
-        raise ValueError(f"There is no token {found[1]}. The vocabulary has {vocab_size}.")
+        raise ValueError(f"There is no {_unit(trace)} {found[1]}. The model has {vocab_size}.")
     pieces = model.encode_target(asked, to=trace.to)
     if len(pieces) == 1:
         return pieces[0].id
     shown = " ".join(f"“{display_token(piece)}”" for piece in pieces[:8])
-    what = f"{len(pieces)} tokens for this model ({shown})" if pieces else "not a token of this model"
-    raise ValueError(f"“{asked[:60]}” is {what}. Please choose a single token.")
+    unit = _unit(trace)
+    what = f"{len(pieces)} {unit}s for this model ({shown})" if pieces else f"not a {unit} of this model"
+    raise ValueError(f"“{asked[:60]}” is {what}. Please choose a single {unit}.")
+
+
+def _unit(trace: Trace) -> str:
+    """Return what an id of the logits stands for: a token, or a label of an image."""
+    return "label" if trace.sentences[0].images else "token"

@@ -1,4 +1,6 @@
-"""Compare a run with and without interventions on the same tokens: token probabilities, and divergence of the maps."""
+"""Compare a run with and without interventions on the same tokens: the probabilities of tokens or labels, or the vector
+of a whole image, and the divergence of the maps.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,8 +8,9 @@ from dataclasses import dataclass, replace
 from jaxtyping import Float
 from torch import Tensor
 
-from attnviz.causes.numbers.chances import Chances, chances, compared_tokens
+from attnviz.causes.numbers.chances import Chances, chances, listed_tokens
 from attnviz.causes.numbers.run_comparison import divergence_by_kind
+from attnviz.causes.numbers.whole_image import SummaryChange, summary_change
 from attnviz.models.protocol import Model
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.trace import Trace
@@ -18,14 +21,16 @@ from attnviz.transformer.probe import Kind
 class SwitchedOff:
     """Two runs on the same tokens, without and with interventions.
 
-    `chances` are the probabilities of the output tokens in both runs; None for a model without probabilities. `moved`
-    is the Jensen-Shannon divergence of each head's maps, in bits, `(layers, heads)`.
+    `chances` are the probabilities of the output tokens in both runs, or those of an image's likeliest labels; None for
+    a model without probabilities. `moved` is the Jensen-Shannon divergence of each head's maps, in bits, `(layers,
+    heads)`. `summary` is the change of the vector of a whole image, if the model returns no labels.
     """
 
     before: Trace
     after: Trace
     chances: tuple[Chances, Chances] | None
     moved: Mapping[Kind, Float[Tensor, "layers heads"]]
+    summary: SummaryChange | None = None
 
 
 def rerun_under(
@@ -39,6 +44,8 @@ def rerun_under(
     after = plain if not interventions else written if same else None
     if after is None:
         after = model.rerun(replace(plain, interventions=tuple(interventions)))
-    asked = compared_tokens(model, plain) if plain.logits is not None and after.logits is not None else None
-    both = None if asked is None else (chances(plain, asked), chances(after, asked))
-    return SwitchedOff(plain, after, both, divergence_by_kind(plain, after))
+    moved = divergence_by_kind(plain, after)
+    if plain.logits is None or after.logits is None:
+        return SwitchedOff(plain, after, None, moved, summary_change(model, plain, interventions))
+    asked = listed_tokens(model, (plain, after))
+    return SwitchedOff(plain, after, (chances(plain, asked), chances(after, asked)), moved)

@@ -10,11 +10,13 @@ from attnviz.app.address import persistent
 from attnviz.app.address.widgets import segments, select, text_field
 from attnviz.app.cache import toys, traces
 from attnviz.app.cache.pictures import get_or_make
+from attnviz.app.frame.image_field import image_names, image_title
 from attnviz.app.progress import work_without_bar
 from attnviz.app.reports import reported_view
 from attnviz.app.request import Request
 from attnviz.causes.compared.compared import BY, RULES, CompareState, Side, compare_sides, compared, focus
 from attnviz.causes.compared.sides import (
+    FIXED_FOR_IMAGES,
     FIXED_FOR_LANGUAGES,
     FIXED_FOR_MODELS,
     FIXED_FOR_SENTENCES,
@@ -46,11 +48,13 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
 
     It is "sentence" if this model does not support the requested kind.
     """
-    ways = [by for by in BY if by != "language" or len(loaded.languages) > 1]
+    ways = _ways(request, loaded)
     by = view.by if view.by in ways else "sentence"
     with st.container(key="compare-bar", horizontal=True, vertical_alignment="bottom", gap="small"):
-        segments("by", "Compare", {way: BY[way] for way in ways}, by, hide_label=True)
-        if by == "sentence":
+        segments("by", "Compare", ways, by, hide_label=True)
+        if request.image:
+            _draw_image_controls(by, view, request)
+        elif by == "sentence":
             text_field(
                 "other", "The other sentence", view.other, limit=4_000, empty=PAIRS.get(request.text, "Type one")
             )
@@ -63,11 +67,36 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
                 named_code,
             )
         elif by == "mask":
-            select("rule", "Mask on every layer of the kind in focus", RULES, view.rule, rule_name)
+            _draw_mask_control(view)
         elif by == "model":
             names = _models(view, request)
             select("against", "The other model", list(names), _other_model(view, names), names.__getitem__)
     return by
+
+
+def _ways(request: Request, loaded: "Model") -> dict[str, str]:
+    """Return the kinds of comparison that a model's input has, with their titles."""
+    if request.image:
+        return {"sentence": "Two images", "do": BY["do"], "mask": BY["mask"]}
+    return {by: title for by, title in BY.items() if by != "language" or len(loaded.languages) > 1}
+
+
+def _draw_image_controls(by: str, view: CompareState, request: Request) -> None:
+    """Draw the control beside the kind of comparison, for a model that reads images."""
+    if by == "sentence":
+        select("other", "The other image", image_names(), _other_image(view, request), image_title)
+    elif by == "mask":
+        _draw_mask_control(view)
+
+
+def _draw_mask_control(view: CompareState) -> None:
+    select("rule", "Mask on every layer of the kind in focus", RULES, view.rule, rule_name)
+
+
+def _other_image(view: CompareState, request: Request) -> str:
+    """Return the name of the second image: the requested one, else the first other one."""
+    names = image_names()
+    return view.other if view.other in names else next(name for name in names if name != request.image)
 
 
 def run_both(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
@@ -82,6 +111,11 @@ def _side(name: str, loaded: "Model", request: Request, fixed: str = "") -> Side
 
 
 def _sentence(view: CompareState, request: Request, loaded: "Model", trace: "Trace") -> tuple[Side, Side]:
+    if request.image:
+        other = _other_image(view, request)
+        there = replace(request, image=other)
+        own = _side(image_title(request.image), loaded, request)
+        return own, _side(image_title(other), loaded, there, FIXED_FOR_IMAGES)
     other = other_sentence(request.text, view.other)
     own = _side(request.text, loaded, replace(request, tgt=""))
     return own, _side(other, loaded, replace(request.with_text(other), tgt=""), FIXED_FOR_SENTENCES)

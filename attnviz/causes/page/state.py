@@ -30,6 +30,11 @@ OTHER_WEIGHTS = (
 )
 # Each picture declares its tab. "Many sentences" has no picture.
 TABS = {one.tab: one.title for one in PICTURES.values() if one.page == "Causes"} | {"sentences": "Many sentences"}
+_NOT_OF_IMAGES = {
+    "patch": "Patch compares two sentences",
+    "attribute": "Attribute splits the score of a label, and this model has no classifier",
+    "sentences": "Many sentences reads a list of sentences",
+}
 
 
 @dataclass(frozen=True)
@@ -43,15 +48,33 @@ class CausesState(PageState):
     experiment: str = choice("", tuple(one.name for one in ready_experiments()))
 
 
-def bar() -> str:
-    """Draw the row of tabs, before the model runs; return the name of the open tab."""
+def bar(request: Request) -> str:
+    """Draw the row of tabs, before the model runs; return the name of the open tab.
+
+    A model that reads images has the tabs that make sense for images. If a link names another one, a note says why it
+    is not shown.
+    """
+    offered = _offered(request)
     asked = persistent.text("tab")
-    tab = asked if asked in TABS else "switch-off"
+    tab = asked if asked in offered else "switch-off"
+    if asked in TABS and asked not in offered:
+        layout.note(f"{_NOT_OF_IMAGES[asked]}, so {TABS[tab]} is shown instead.")
     with st.container(key="causes-bar", horizontal=True, vertical_alignment="center"):
-        segments("tab", "Question", TABS, tab, hide_label=True)
+        segments("tab", "Question", offered, tab, hide_label=True)
         st.caption("Questions", help=definition("Questions"), width="content")
-        menu()
+        if not request.image:
+            menu()
     return tab
+
+
+def _offered(request: Request) -> dict[str, str]:
+    """Return the tabs that the model's input has, by their names in addresses."""
+    if not request.image:
+        return TABS
+    of_images = {one.tab for one in PICTURES.values() if one.page == "Causes" and "image" in one.inputs}
+    if not getattr(traces.model(request.entry.name), "labels", ()):
+        of_images -= {"attribute"}
+    return {tab: title for tab, title in TABS.items() if tab in of_images}
 
 
 def keep_shown(component: str, state: type, payload: Payload) -> None:

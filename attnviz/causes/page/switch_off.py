@@ -18,9 +18,10 @@ from attnviz.app.reports import reported_view
 from attnviz.app.request import Request
 from attnviz.causes.corpus.numbers.change_counts import ChangeCount, Untouched, count_changes, run_untouched
 from attnviz.causes.numbers import findings
-from attnviz.causes.numbers.effects import HeadEffects, head_effects, usual_effects
+from attnviz.causes.numbers.effects import HeadEffects, usual_effects
 from attnviz.causes.numbers.switched_off import SwitchedOff, rerun_under
-from attnviz.causes.switches.switches import PUTS, ShownSwitches, SwitchOffState, head_name, switches
+from attnviz.causes.numbers.whole_image import SummaryEffects, effects_of_heads
+from attnviz.causes.switches.switches import PUTS, ShownSwitches, SwitchOffState, head_name, puts_for, switches
 from attnviz.hosts.registry import PICTURES
 from attnviz.kit.fields import write_view
 from attnviz.tracing.causes.making import Put
@@ -51,9 +52,11 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
     # If all heads are replaced in the same way, show that way; cross-attention, without a diagonal, does not count.
     puts = {put for head, put in off.items() if view.put != "diagonal" or head.kind != "cross"}
     view = replace(view, put=next(iter(puts))) if len(puts) == 1 else view
+    view = _fit_put(view, plain)
     runs = rerun_under(loaded, plain, trace.interventions, written=trace)
-    waits = "" if plain.logits is None or view.measure else _waits(loaded, plain)
-    worth, why = _worth(loaded, plain, view) if plain.logits is not None and not waits else (None, "")
+    can_measure = runs.chances is not None or runs.summary is not None
+    waits = _waits(loaded, plain) if can_measure and not view.measure else ""
+    worth, why = _worth(loaded, plain, view) if can_measure and not waits else (None, "")
     usual = usual_effects(loaded, plain.info.to) if worth is not None and view.put == "zero" else None
     countable = bool(off) and not without_replacements(trace.interventions, loaded.shapes) and _has_targets(runs)
     many = _count_in_words(loaded, request.to, trace.interventions) if countable and view.count else ()
@@ -65,12 +68,20 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
         countable=len(_sentences_for(loaded, request.to)) if countable else 0,
         many=many,
         waits=waits or why,
-        measurable=bool(waits) and runs.chances is not None,
+        measurable=bool(waits),
     )
     written = None if request.tgt.strip() else trace
     payload = switches(loaded, runs, view, written=written, known=known)
     mount.picture(PICTURES[COMPONENT], captions.add_caption(payload), on_change=lambda: _adopt(request, loaded))
     return view
+
+
+def _fit_put(view: SwitchOffState, plain: "Trace") -> SwitchOffState:
+    """Replace a way to switch off that this input does not have, and say so."""
+    if view.put in puts_for(plain):
+        return view
+    layout.note(f"{PUTS[view.put]} is not offered for images, because the mean is measured over sentences.")
+    return replace(view, put="zero")
 
 
 def _waits(loaded: "Model", plain: "Trace") -> str:
@@ -85,19 +96,21 @@ def _has_targets(runs: SwitchedOff) -> bool:
     return runs.chances is not None and runs.chances[0].asked.what in ("target", "text")
 
 
-def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | None, str]":
-    """Measure the effect of each head on the unchanged sentence; if that is impossible, return None and the reason."""
+def _worth(loaded: "Model", plain: "Trace", view: SwitchOffState) -> "tuple[HeadEffects | SummaryEffects | None, str]":
+    """Measure the effect of each head on the unchanged run; if that is impossible, return None and the reason."""
 
-    def run(work: Cancellable) -> "HeadEffects | str":
+    def run(work: Cancellable) -> "HeadEffects | SummaryEffects | str | None":
         return get_or_make("worth of heads", (plain, view.put), lambda: _measure(loaded, plain, view.put, work))
 
     made = run_cancellable("worth", (plain.sentences, view.put), "Switching off each head in turn", run)
     return (None, made or "") if made is None or isinstance(made, str) else (made, "")
 
 
-def _measure(loaded: "Model", plain: "Trace", put: str, work: Cancellable) -> "HeadEffects | str":
+def _measure(
+    loaded: "Model", plain: "Trace", put: str, work: Cancellable
+) -> "HeadEffects | SummaryEffects | str | None":
     try:
-        return head_effects(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=work.tell)
+        return effects_of_heads(loaded, plain, to=_mean(loaded, plain) if put == "mean" else put, tell=work.tell)
     except ValueError as why:  # no token to compare, or no mean
         return str(why)
 

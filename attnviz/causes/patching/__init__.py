@@ -13,7 +13,7 @@ def _example(model: Any, trace: Any) -> Mapping[str, Any]:
 PICTURE = Picture(
     name="patching", title="Patch", position=120, page="Causes", tab="patch", terms=("Heads", "Causes"),
     state="attnviz.causes.patching.patching:PatchState", subject_of="attnviz.causes.patching.patching:patching_of",
-    python_only=("step", "put"), example=_example,
+    inputs=("text",), python_only=("step", "put"), example=_example,
     tab_drawn_by="attnviz.causes.page.patch:draw",
     example_choice=(".avz", "n"), example_point="canvas",
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from torch import Tensor
 from attnviz.analysis.means import reference_means
 from attnviz.causes.numbers import findings
 from attnviz.causes.numbers.chances import Chances
-from attnviz.causes.numbers.effects import HeadEffects, ReferenceEffects, head_effects, usual_effects
+from attnviz.causes.numbers.effects import HeadEffects, ReferenceEffects, usual_effects
 from attnviz.causes.numbers.pair import written_under
 from attnviz.causes.numbers.switched_off import SwitchedOff, rerun_under
+from attnviz.causes.numbers.whole_image import SummaryEffects, effects_of_heads
 from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view
 from attnviz.kit.fields import PageState, choice, declare_unlinked, flag
@@ -47,7 +48,15 @@ FIXED = (
     "without a head, other parts may still have made the word. Count on many sentences, or measure each head on the "
     "tab Many sentences.",
 )
+FIXED_FOR_IMAGES = (
+    "Both runs read the same image. Parameters, tokens and positions stay the same. Later layers read the changed "
+    "numbers and may compensate for them.",
+    "Only the outputs of these heads are replaced, before W_o joins the heads. The bias of W_o, the residual "
+    "connections and the feed-forward layers stay active.",
+    "A head may be necessary without being sufficient, and one image proves little. Please try other images.",
+)
 ASKS = {
+    "label": "that one of the two runs finds most probable",
     "target": "of the target",
     "text": "of the text, each given those before it",
     "masked": "of the best answer at each masked place",
@@ -56,8 +65,62 @@ ASKS = {
 _NO_ANSWER = (
     "This model has no output over a vocabulary, so there are no probabilities. Look at its maps to see what changes."
 )
+_NO_SUMMARY = (
+    "This model returns neither labels nor one vector for the whole image, so only its maps show what changes."
+)
 SIDE, SMALL_SIDE, MANY = 32, 16, 300  # side of a map in cells; smaller if there are more than `MANY` heads
 MOST_TEXT = 4_000  # maximum characters of a text
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What the number on a switch says: the words for one head and for all, and the value with the full colour.
+
+    `is_signed` is True if values below 0 mean that the head helps, False if the value is a distance. `column` is the
+    name of the number in a table.
+    """
+
+    said: str
+    legend: str
+    full: float
+    column: str
+    is_signed: bool = True
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of the picture for one sort of output: tokens, labels, or the vector of a whole image."""
+
+    title: str
+    strip: str
+    unit: Unit
+    fixed: tuple[str, ...]
+
+
+_HALF = "Full colour from ±0.69, where {} is half or twice as likely."
+_TOKENS = Words(
+    "What it writes now", "probability of each token",
+    Unit("without it {} nats per token", f"in nats per token. {_HALF.format('a token')}", math.log(2),
+         "effect_nats_a_token"), FIXED,
+)  # fmt: skip
+_LABELS = Words(
+    "Which label it gives now", "probability of each label",
+    Unit("without it {} nats", f"in nats of the label's log-probability. {_HALF.format('the label')}", math.log(2),
+         "effect_nats"), FIXED_FOR_IMAGES,
+)  # fmt: skip
+
+
+def _words_of(runs: SwitchedOff) -> Words:
+    """Return the words for what a model outputs."""
+    if not runs.before.sentences[0].images:
+        return _TOKENS
+    if runs.chances is not None:
+        return _LABELS
+    name = "" if runs.summary is None else findings.summary_name(runs.summary.name)
+    unit = Unit(f"without it {name} moves by {{}} of its length",
+                f"as the share of its length by which {name} moves. Full colour from 0.5.", 0.5, "moved_share",
+                is_signed=False)  # fmt: skip
+    return Words("What becomes of the image’s vector", "", unit, FIXED_FOR_IMAGES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +128,19 @@ class ShownSwitches:
     """Everything that the Switch off tab draws besides the two runs.
 
     `worth` is the effect of each single head, `usual` its effect over many sentences. `texts` are the model's texts
-    without and with the interventions. `asks` says which tokens the probabilities belong to; `said` and `fixed` are
-    remarks; `more` describes the other interventions. `put` replaces the context of a head that is off. `waits` says
-    why `worth` is missing, and `measurable` whether the visitor can ask to measure it. `countable` is the number of
-    sentences over which the effect can be counted, and `many` the result of that count in sentences.
+    without and with the interventions. `asks` says which tokens the probabilities belong to; `said` are remarks, and
+    `words` the words for what the model outputs; `more` describes the other interventions. `put` replaces the context
+    of a head that is off. `waits` says why `worth` is missing, and `measurable` whether the visitor can ask to measure
+    it. `countable` is the number of sentences over which the effect can be counted, and `many` the result of that count
+    in sentences.
     """
 
-    worth: HeadEffects | None = None
+    worth: HeadEffects | SummaryEffects | None = None
     usual: ReferenceEffects | None = None
     texts: tuple[str, str] | None = None
     asks: str = ""
     said: tuple[str, ...] = ()
-    fixed: tuple[str, ...] = ()
+    words: Words = _TOKENS
     more: tuple[str, ...] = ()
     put: str = "zero"
     waits: str = ""
@@ -99,7 +163,10 @@ def switches_payload(
         "asks": shown.asks,
         "strip": _strip(model, runs.chances),
         "said": list(shown.said),
-        "fixed": list(shown.fixed),
+        "fixed": list(shown.words.fixed),
+        "answer_title": shown.words.title,
+        "strip_title": shown.words.strip,
+        "unit": asdict(shown.words.unit),
         "more": list(shown.more),
         "put": shown.put,
         "waits": shown.waits,
@@ -132,12 +199,13 @@ def _group(model: Model, runs: SwitchedOff, shown: ShownSwitches, kind: Kind, bl
 
 
 def _worth(shown: ShownSwitches, kind: Kind) -> tuple[list[float | None] | None, list[float | None] | None]:
-    """Return each head's effect in nats per token, and in units of its usual spread; None if not measured."""
+    """Return each head's effect in its unit, and in units of its usual spread; None if not measured."""
     if shown.worth is None:
         return None, None
     mine = torch.tensor([place[0] == kind for place in shown.worth.places])
-    spreads = None if shown.usual is None else _numbers(shown.usual.in_spreads(shown.worth)[mine])
-    return _numbers(shown.worth.mean[mine]), spreads
+    is_usual = shown.usual is not None and isinstance(shown.worth, HeadEffects)
+    spreads = _numbers(shown.usual.in_spreads(shown.worth)[mine]) if is_usual else None
+    return _numbers(shown.worth.per_head[mine]), spreads
 
 
 def _numbers(values: Tensor) -> list[float | None]:
@@ -216,14 +284,30 @@ def switches(
     off = tuple(head_name(head) for head in replacements(done, model.shapes))
     shown = replace(
         known,
-        asks=_NO_ANSWER if runs.chances is None else ASKS[runs.chances[0].asked.what],
+        asks=_asks(runs),
         said=(*_findings(runs, known), *_parting_finding(runs, written)),
-        fixed=FIXED,
+        words=_words_of(runs),
         more=tuple(map(describe_change, without_replacements(done, model.shapes))),
         put=state.put,
         numbers=runs.before.numbers,
     )
-    return add_view(switches_payload(model, runs, shown, done=off, view={}), replace(state, off=off))
+    made = add_view(switches_payload(model, runs, shown, done=off, view={}), replace(state, off=off))
+    kept = [[put, title] for put, title in puts_for(runs.before).items()]
+    return made._replace(header={**made.header, "options": {**made.header["options"], "put": kept}})
+
+
+def puts_for(trace: Trace) -> dict[Put, str]:
+    """Return what may replace a head's context. The mean is measured over sentences, so images have none."""
+    return {put: title for put, title in PUTS.items() if put != "mean" or not trace.sentences[0].images}
+
+
+def _asks(runs: SwitchedOff) -> str:
+    """Say which tokens or labels the probabilities belong to, or why there are none."""
+    if runs.chances is not None:
+        return ASKS[runs.chances[0].asked.what]
+    if runs.summary is not None:
+        return ""
+    return _NO_SUMMARY if runs.before.sentences[0].images else _NO_ANSWER
 
 
 def head_name(head: Head) -> str:
@@ -234,10 +318,11 @@ def head_name(head: Head) -> str:
 def _measure(model: Model, runs: SwitchedOff, state: SwitchOffState, written: Trace | None) -> ShownSwitches:
     """Measure the effect of each head on the sentence, or say why that is impossible."""
     plain, texts = runs.before, _written_texts(model, runs, written)
-    if plain.logits is None:
+    if runs.chances is None and runs.summary is None:
         return ShownSwitches(texts=texts)
     try:
-        worth = head_effects(model, plain, to=reference_means(model, plain.to) if state.put == "mean" else state.put)
+        to = reference_means(model, plain.to) if state.put == "mean" else state.put
+        worth = effects_of_heads(model, plain, to=to)
     except ValueError as why:  # no token to compare, or no mean
         return ShownSwitches(texts=texts, waits=str(why))
     usual = usual_effects(model, plain.to) if state.put == "zero" else None
@@ -257,7 +342,11 @@ def _written_texts(model: Model, runs: SwitchedOff, written: Trace | None) -> tu
 def _findings(runs: SwitchedOff, known: ShownSwitches) -> tuple[str, ...]:
     if runs.after is not runs.before and runs.chances is not None:
         return findings.run_findings(*runs.chances)
-    return findings.effect_findings(known.worth, known.usual) if known.worth is not None else ()
+    if runs.after is not runs.before and runs.summary is not None:
+        return findings.summary_findings(runs.summary)
+    if isinstance(known.worth, HeadEffects):
+        return findings.effect_findings(known.worth, known.usual)
+    return findings.summary_effect_findings(known.worth) if known.worth is not None else ()
 
 
 def _parting_finding(runs: SwitchedOff, written: Trace | None) -> tuple[str, ...]:

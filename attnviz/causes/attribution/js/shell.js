@@ -119,11 +119,12 @@ function walk(app, heads, at) {
 
 const toggleDrops = (app) => change(app, { drops: app.view.drops ? 0 : 1 });
 
-export function titleOf({ token, against, step }) {
+export function titleOf({ token, against, step, steps }) {
   const name = isolated(token);
+  const at = steps.length > 1 ? `, step ${step}` : ""; // an image has a single one
   return against === null
-    ? `What adds to the logit of ${name}, step ${step}`
-    : `What puts ${name} ahead of ${isolated(against)}, step ${step}`;
+    ? `What adds to the logit of ${name}${at}`
+    : `What puts ${name} ahead of ${isolated(against)}${at}`;
 }
 
 export const sumText = ({ total, logit, spread }) =>

@@ -1,4 +1,4 @@
-// The model's text and the probability of each token, with all heads and without those that are off; dimmed while Python answers.
+// What the model outputs, such as its text and the probability of each token, with all heads and without those that are off; dimmed while Python answers.
 
 import { termNode } from "../../../kit/js/definitions.js";
 import { element } from "../../../kit/js/elements.js";
@@ -17,6 +17,7 @@ export function paintAnswer(app) {
   parts.words.replaceChildren(...wordNodes(header));
   parts.said.replaceChildren(...header.said.map((text) => element("li", { text })));
   parts.many.replaceChildren(...manyNodes(header));
+  parts.answerTitle.replaceChildren(termNode(header.answer_title));
   parts.strip.replaceChildren(...header.strip.map(tokenNode));
   parts.stripTitle.replaceChildren(...stripTitle(header));
   parts.fixed.replaceChildren(...header.fixed.map((text) => element("li", { text })));
@@ -54,10 +55,10 @@ function wordNodes({ texts, more }) {
   return [...lines, ...(isSame ? [element("p", { class: "quiet", text: "The same words." })] : []), ...also];
 }
 
-function stripTitle({ strip, asks }) {
+function stripTitle({ strip, asks, strip_title }) {
   if (!strip.length) return [element("span", { class: "quiet", text: asks })];
   return [
-    termNode("probability of each token"),
+    termNode(strip_title),
     element("span", { class: "quiet", text: ` ${asks}: above unchanged, below now; how far ahead it is now (nats)` }),
   ];
 }

@@ -7,7 +7,7 @@ import { colourAt, css, luminance, scaleOf, stepOf } from "../../../kit/js/theme
 import { headName, headsOf, isOff, layerOf, toggle, turn } from "./choice.js";
 
 export const USUAL = 2; // spreads: within them a head does what it usually does
-const FULL = { usual: 8, nats: Math.log(2) }; // where a colour is full
+const FULL_SPREADS = 8; // where a colour is full
 
 export function paintBoard(app) {
   const { groups } = app.payload.header;
@@ -76,12 +76,13 @@ export function worthOf(app, group, at) {
   const unit = app.view.shade === "usual" && group.spreads ? "usual" : "nats";
   const value = (unit === "usual" ? group.spreads : group.nats)?.[at] ?? null;
   const isUsual = unit === "usual" && value !== null && Math.abs(value) <= USUAL;
-  return { unit, value, isUsual, full: FULL[unit] };
+  const { full, is_signed } = app.payload.header.unit;
+  return { unit, value, isUsual, full: unit === "usual" ? FULL_SPREADS : full, isSigned: unit === "usual" || is_signed };
 }
 
-export function tintOf(app, { value, isUsual, full }) {
+export function tintOf(app, { value, isUsual, full, isSigned }) {
   if (value === null || isUsual) return null;
-  return colourAt(scaleOf(app, "diverging"), stepOf(value, -full, full));
+  return colourAt(scaleOf(app, isSigned ? "diverging" : "sequential"), stepOf(value, isSigned ? -full : 0, full));
 }
 
 export const worthText = ({ value, unit }) =>
@@ -105,7 +106,7 @@ function paintSwitch(app, group, name, at) {
   const nats = group.nats?.[at];
   const spreads = group.spreads?.[at];
   const said = [
-    nats === undefined || nats === null ? "" : `without it ${nats.toFixed(4)} nats per token`,
+    nats === undefined || nats === null ? "" : app.payload.header.unit.said.replace("{}", nats.toFixed(4)),
     spreads === undefined || spreads === null ? "" : `${spreads.toFixed(1)} of its usual spread`,
   ].filter(Boolean);
   const label = [`${group.title} L${layer} H${head}`, off ? "off" : "on", ...said].join(", ");
@@ -149,11 +150,11 @@ export const boardLegend = (app) => {
   if (app.view.shade === "usual" && header.usual)
     return [
       termNode("What each head is worth", "worth"),
-      ` when switched off alone, in units of its spread over ${header.usual} sentences. Grey: within ±${USUAL}; full colour from ±${FULL.usual}.`,
+      ` when switched off alone, in units of its spread over ${header.usual} sentences. Grey: within ±${USUAL}; full colour from ±${FULL_SPREADS}.`,
     ];
   if (!header.groups[0].nats) return [header.waits];
   return [
     termNode("What each head is worth", "worth"),
-    " when switched off alone, in nats per token. Full colour from ±0.69, where a token is half or twice as likely.",
+    ` when switched off alone, ${header.unit.legend}`,
   ];
 };

@@ -43,13 +43,15 @@ export const allButThese = (app) =>
   );
 export const allOn = (app) => setOff(app, []);
 
-// The `count` heads whose absence costs most, or least; null where none is measured.
+// The `count` heads whose absence costs most, or least; null where none is measured. A distance costs more the larger it
+// is, a log-probability the further it falls.
 export function byWorth(app, count, isMost) {
+  const sign = app.payload.header.unit.is_signed === isMost ? 1 : -1;
   const worth = app.payload.header.groups.flatMap((group) =>
     (group.nats ?? []).map((value, at) => [headsOf(group)[at], value]),
   );
   if (!worth.length) return null;
-  const sorted = worth.filter(([, value]) => value !== null).sort((a, b) => (isMost ? a[1] - b[1] : b[1] - a[1]));
+  const sorted = worth.filter(([, value]) => value !== null).sort((a, b) => sign * (a[1] - b[1]));
   return sorted.slice(0, count).map(([name]) => name);
 }
 

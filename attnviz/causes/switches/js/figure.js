@@ -54,7 +54,7 @@ function drawSwitch(app, pen, { group, layer, head, x, y }) {
 }
 
 function drawAnswer(app, pen, x) {
-  const { texts, strip, said, many, asks } = app.payload.header;
+  const { texts, strip, said, many, asks, strip_title: title } = app.payload.header;
   const counted = many.map((text, at) => (at ? text : `Over many sentences: ${text}`));
   const quiet = { size: 11, colour: app.theme.muted };
   let y = MARGIN + 6;
@@ -76,12 +76,8 @@ function drawAnswer(app, pen, x) {
   for (const text of [...said, ...counted])
     pen.text(shortened(pen, text, STRIP, { size: 11 }), x, (y += LINE) - LINE / 2, quiet);
   y += LINE;
-  pen.text(
-    shortened(pen, `Probability of each token ${asks}: above unchanged, below now`, STRIP, { size: 11 }),
-    x,
-    y,
-    quiet,
-  );
+  const heading = `${title.replace(/^./, (letter) => letter.toUpperCase())} ${asks}: above unchanged, below now`;
+  pen.text(shortened(pen, strip.length ? heading : asks, STRIP, { size: 11 }), x, y, quiet);
   for (const token of strip) {
     y += LINE;
     pen.text(shortened(pen, token.text, 96), x, y, { size: 12 });
@@ -122,7 +118,7 @@ export function csvRows(app) {
     rival[1],
   ]);
   return [
-    ["kind", "layer", "head", "off", "effect_nats_a_token", "effect_in_spreads", "moved_bits"],
+    ["kind", "layer", "head", "off", header.unit.column, "effect_in_spreads", "moved_bits"],
     ...heads,
     [],
     [

@@ -107,9 +107,10 @@ function answerPane(app) {
     "Count",
   );
   parts.stripTitle = element("h3");
-  parts.strip = element("ul", { class: "strip-list", tabindex: "0", "aria-label": "Probability of each token" });
+  parts.strip = element("ul", { class: "strip-list", tabindex: "0", "aria-label": "Probabilities" });
   parts.fixed = element("ul", { class: "said-list" });
-  const head = [element("h2", {}, termNode("What it writes now"))];
+  parts.answerTitle = element("h2");
+  const head = [parts.answerTitle];
   const tools = [exportTools(app), helpButton(app)];
   return pane(
     { label: "What the model does now", className: "answer-pane", head, tools },
