@@ -49,12 +49,9 @@ _ICONS = {  # of Material Symbols, which Streamlit brings; the welcome is reache
 PATHS = {page: f"pages/{page.lower()}.py" if icon else "dashboard.py" for page, icon in _ICONS.items()}
 streamlit_internals.install()
 ICON = (ASSETS / "icon.svg").read_text(encoding="utf-8")
-# Pages without a picture of an image, and what there is instead.
+# Pages that show no image, and why.
 _OF_TEXTS = {
     "Decoding": "It writes no text that could be followed.",
-    "Causes": "In Python, model.trace(image, interventions=[attnviz.ablate(…)]) runs it without a head.",
-    "Anatomy": "Heads has its maps, and Neuron has the numbers of one weight.",
-    "Implementations": "Heads has its maps, and Neuron has the numbers of one weight.",
 }
 _WITHOUT_ASKING = ("Welcome", "Lessons", "Class")  # pages that a step's link cannot lead to
 FRAME_STYLES = ("frame.css", "chat.css", "screen.css", "present.css", "contrast.css")

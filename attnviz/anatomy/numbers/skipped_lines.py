@@ -92,7 +92,7 @@ SKIPS: Mapping[str, Skip] = {
         "mask.unsqueeze(0)",
         replace(RIGHT, weigh=_mask_at(0)),
         "The batch axis of the mask is then matched with the head axis of the scores. If the batch "
-        "had one sentence, or as many sentences as there are heads, torch would raise no error.",
+        "had one item, or as many items as there are heads, torch would raise no error.",
     ),
     "unsqueeze -1": Skip(
         "mask unsqueezed at -1",
@@ -131,8 +131,7 @@ SKIPS: Mapping[str, Skip] = {
         _SOFT,
         "masked_scores.softmax(dim=0)",
         replace(RIGHT, weigh=_softmax_over(0)),
-        "The sentences of the batch compete for each cell. In a batch of one sentence, every weight "
-        "would be exactly 1.",
+        "The items of the batch compete for each cell. In a batch of one item, every weight would be exactly 1.",
     ),
 }
 

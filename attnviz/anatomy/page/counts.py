@@ -8,11 +8,9 @@ from attnviz.anatomy.page.experiment import AnatomyState, SiteExperiment, explai
 from attnviz.kit.views.code_tables import word_table
 from attnviz.text.display import display_token
 
-SENTENCES = ("typed sentence", "second sentence")
-
 
 def counts(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw five facts that texts about attention get wrong, each checked on this model and these sentences."""
+    """Draw five facts that texts about attention get wrong, each checked on this model and this batch."""
     left, right = st.columns(2, gap="small")
     with left:
         _shapes(bench)
@@ -36,12 +34,12 @@ def _shapes(bench: SiteExperiment) -> None:
             (line.name, _strike(line.documented, line.axes), line.axes, *(str(shape) for shape in line.shapes))
             for line in per_head_shapes(sentences)
         ]
-        st.html(word_table(("per head", "often documented as", "is", *SENTENCES), rows))
+        st.html(word_table(("per head", "often documented as", "is", *bench.items), rows))
         _, refusal = joined_as_documented(bench.first_alone)
         fits, said = joined_as_documented(bench.first_alone, length=d_model)
         st.caption(
             "Only the weight matrices have d_model in the middle. Code that follows the second column joins the heads "
-            "with `Z.reshape(heads * d_model, d_v)`. On the typed sentence: "
+            f"with `Z.reshape(heads * d_model, d_v)`. On the {bench.items[0]}: "
             f"{_code(refusal) if refusal else 'no error'} A test on random numbers of the documented shape ({d_model} "
             f"tokens) {f'gives {fits} and does not notice.' if fits else f'raises too: {_code(said)}'}"
         )
@@ -105,7 +103,7 @@ def _target(bench: SiteExperiment) -> None:
             ("<pad> after them, not counted in the loss", *(str(longest - len(shift.rows)) for shift in shifts)),
             ("“one shorter than the source” would give", *(_one_less(shift) for shift in shifts)),
         ]
-        st.html(word_table(("tokens", *SENTENCES), rows))
+        st.html(word_table(("tokens", *bench.items), rows))
         ends = [(f"row {at}", *map(_display, shifts[0].rows[at])) for at in sorted({0, 1, len(shifts[0].rows) - 1})]
         st.html(word_table(("typed sentence", "goes in", "should come out"), ends))
 

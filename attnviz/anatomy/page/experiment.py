@@ -1,11 +1,12 @@
-"""One attention site run on the typed sentence and a second one as a batch.
+"""One attention site run on the input in the top bar and a second one as a batch: two sentences, or an image and its
+mirror image.
 
 Also the tabs of Anatomy and Implementations, and the terms of the open tab.
 """
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ from attnviz.implementations.weights import SiteWeights
 from attnviz.kit.fields import choice, index, read, text, whole_number, write
 from attnviz.kit.glossary import definition, words_on
 from attnviz.kit.views.labels import KINDS
+from attnviz.models.facts import any_input
 from attnviz.models.protocol import Model
 from attnviz.models.translator.translator import Translator
 from attnviz.text.entries import token_texts
@@ -46,6 +48,7 @@ TABS = {
 MOST_LINES = 40
 SECONDS = ("I love you.", "Hello.")  # defaults of the second sentence, for a long and for a short typed one
 SHORT, MAX_SECOND = 6, 200
+MIRRORED = "The second image of the batch is the mirror image of the first, which always has the same size."
 _WATCHED = "The quick brown fox jumps over the lazy dog."
 
 ELSEWHERE = (
@@ -105,9 +108,16 @@ class SiteExperiment:
         """The model that ran."""
         return traces.model(self.request.entry.name)
 
+    @property
+    def items(self) -> tuple[str, str]:
+        """The names of the two items of the batch."""
+        if self.trace.sentences[0].images:
+            return "image", "mirror image"
+        return "typed sentence", "second sentence"
+
     @cached_property
     def inputs(self) -> SiteInputs:
-        """The site's weights, inputs and mask for both sentences.
+        """The site's weights, inputs and mask for both items of the batch.
 
         Raise ValueError for a site that does not consist of four projections.
         """
@@ -115,12 +125,12 @@ class SiteExperiment:
 
     @cached_property
     def first_alone(self) -> SiteInputs:
-        """The site's weights and inputs for the typed sentence alone, without padding."""
+        """The site's weights and inputs for the first item alone, without padding."""
         return self._inputs(self.trace)
 
     @cached_property
     def second_alone(self) -> SiteInputs:
-        """The site's weights and inputs for the second sentence alone, without padding."""
+        """The site's weights and inputs for the second item alone, without padding."""
         return self._inputs(self.second)
 
     def weights(self, sites: Sequence[Site]) -> dict[Site, SiteWeights]:
@@ -174,7 +184,7 @@ def open_page(
 
 
 def _site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExperiment:
-    """Run a site on two sentences.
+    """Run a site on two sentences, or on an image and its mirror image.
 
     Raise ValueError if the second sentence cannot be tokenized, or if the site does not consist of four projections.
     """
@@ -190,7 +200,7 @@ def _site_experiment(request: Request, trace: Trace, view: SiteState) -> SiteExp
 
 
 def _draw_site(trace: Trace, view: SiteState) -> None:
-    """Draw the controls for kind, layer, head and second sentence, side by side."""
+    """Draw the controls for kind, layer, head and second sentence, side by side. An image needs no second one."""
     layers, heads = map(range, trace.shape(view.kind))
     with st.container(key="site"):
         wide = 5 if trace.own_numbers(view.kind) else 0  # space for the layer's index in the model
@@ -203,6 +213,9 @@ def _draw_site(trace: Trace, view: SiteState) -> None:
     with columns[2]:
         widgets.select("head", "Head", heads, view.head, lambda head: f"H{head}", means=explain_terms("Head"))
     with columns[3]:
+        if trace.sentences[0].images:
+            st.caption(MIRRORED)
+            return
         widgets.text_field(
             "second",
             "Second sentence of the batch",
@@ -227,17 +240,27 @@ _pairs: BoundedCache[tuple[str, ...], tuple[Trace, Trace]] = BoundedCache(
 
 
 def _pair(model: Model, second: str, trace: Trace) -> tuple[Trace, Trace]:
-    other = run_then_give_way(lambda: traces.run(model, second, to=trace.to))
+    other = run_then_give_way(lambda: _second(model, second, trace))
     return other, run_then_give_way(lambda: batch_of_two(model, trace, other))
+
+
+def _second(model: Model, second: str, trace: Trace) -> Trace:
+    """Run the second item of the batch: the second sentence, or the mirror image of an image."""
+    first = trace.sentences[0]
+    if not first.images:
+        return traces.run(model, second, to=trace.to)
+    mirrored = [replace(image, pixels=image.array[:, ::-1].tobytes()) for image in first.images]
+    return model.rerun(replace(trace, sentences=(replace(first, images=tuple(mirrored)),)))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _find_projections(key: tuple[str, ...], _model: Model, _sites: tuple[Site, ...]) -> Projections:
-    """Find the projections on a text of our own, because all visitors share the result.
+    """Find the projections on a text or image of our own, because all visitors share the result.
 
     A visitor's text may be too short, since a single token, for example, reveals no rotation by position.
     """
-    watched = traces.run(_model, _WATCHED, to=_model.languages[0] if _model.languages else "")
+    sample = any_input(_model) if _model.inputs.is_image else _WATCHED
+    watched = traces.run(_model, sample, to=_model.languages[0] if _model.languages else "")
     return projections(_model, watched, _sites)
 
 

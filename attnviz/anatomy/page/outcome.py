@@ -11,8 +11,6 @@ from attnviz.app import charts
 from attnviz.kit.views.panels import Panel, panels_figure, panels_table
 from attnviz.kit.views.terms import term
 
-SENTENCES = ("first sentence", "second sentence")
-
 
 def wrong_vs_right(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_sizes: bool = False) -> None:
     """Draw torch's error, or the values and the map compared with the correct ones."""
@@ -49,7 +47,7 @@ def maps(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_
     wrong, fine = outcome.attn[item, head].numpy(), outcome.right_attn[item, head].numpy()
     panels = [Panel("right", fine), Panel("as written", wrong), Panel("difference", wrong - fine, "signed")]
     labels = _positions(outcome) if own_sizes else bench.labels(item)
-    place = f"{'other sizes' if own_sizes else bench.name}, H{head}, {SENTENCES[item]}"
+    place = f"{'other sizes' if own_sizes else bench.name}, H{head}, {bench.items[item]}"
     charts.show(
         panels_figure(panels, *labels, title=place, theme=charts.theme()),
         key="damage",

@@ -44,7 +44,7 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
         numbers(outcome)
         _had(before)
         st.caption(
-            "Every change above has just been run on both sentences. Click one, or use the arrow keys, to open it."
+            "Every change above was just run on both items of the batch. Click one, or use the arrow keys, to open it."
         )
         if len(skips) < len(SKIPS):
             st.caption("“No scale” is missing here because this model does not divide its scores by √d_k.")

@@ -51,9 +51,9 @@ def _own_titles() -> dict[str, str]:
     return {_OWN + digest: name for digest, name in _own().items() if _held(digest)}
 
 
-def image_names() -> list[str]:
-    """Return the names of the images that this visitor can choose from."""
-    return list(_titles())
+def image_names(model: str) -> list[str]:
+    """Return the names of the images for a model that this visitor can choose from."""
+    return [*offered_titles(model), *_own_titles()]
 
 
 def image_title(name: str) -> str:

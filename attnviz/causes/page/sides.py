@@ -84,7 +84,7 @@ def _ways(request: Request, loaded: "Model") -> dict[str, str]:
 def _draw_image_controls(by: str, view: CompareState, request: Request) -> None:
     """Draw the control beside the kind of comparison, for a model that reads images."""
     if by == "sentence":
-        select("other", "The other image", image_names(), _other_image(view, request), image_title)
+        select("other", "The other image", image_names(request.entry.name), _other_image(view, request), image_title)
     elif by == "mask":
         _draw_mask_control(view)
 
@@ -95,7 +95,7 @@ def _draw_mask_control(view: CompareState) -> None:
 
 def _other_image(view: CompareState, request: Request) -> str:
     """Return the name of the second image: the requested one, else the first other one."""
-    names = image_names()
+    names = image_names(request.entry.name)
     return view.other if view.other in names else next(name for name in names if name != request.image)
 
 

@@ -154,8 +154,8 @@ def _visitors(bench: SiteExperiment, head: int) -> None:
     both = (bench.first_alone, bench.second_alone)
     visits = two_visitors(kept_map(bench.first_alone.weights), [one.input_ for one in both], rounds=ROUNDS)
     st.markdown(
-        f"Two threads called one module {visits.maps} times in all, one with the typed sentence and one with the "
-        f"second, and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other "
+        f"Two threads called one module {visits.maps} times in all, one with the {bench.items[0]} and one with the "
+        f"{bench.items[1]}, and read `self.attn` a moment later: **{visits.wrong} of {visits.maps} maps were the other "
         "visitor's**."
     )
     st.caption("Each visitor still gets the right output; only the map that is drawn belongs to the other visitor.")
@@ -175,8 +175,8 @@ def _draw_mixed_heads(bench: SiteExperiment, visits: Visits, head: int) -> None:
 
 
 def _words(bench: SiteExperiment, length: int) -> list[str]:
-    """Return the tokens of the sentence with this length; if both sentences have it, return position labels,
-    because the map does not tell which sentence it is.
+    """Return the tokens of the item of the batch with this length; if both items have it, return position labels,
+    because the map does not tell which item it is.
     """
     texts = [
         bench.labels(item)[0][: inputs.input_.shape[1]]

@@ -32,14 +32,14 @@ TITLES = {name: way.title for name, way in WAYS.items()}
 
 
 def agreement(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Draw max |Δ| between every two implementations on the typed and the second sentence."""
+    """Draw max |Δ| between every two implementations on both items of the batch."""
     found = equivalence(bench.inputs)
     grids = {"outputs": found.grid("output"), "weights": found.grid("attn")}
     made = agreement_figure(grids, TITLES, theme=charts.theme())
     charts.show(made, key="agreement", table=lambda: found.table.replace({"one": TITLES, "other": TITLES}))
     st.caption(
-        f"max |Δ| on {bench.name}, {len(found.results)} implementations on the same weights and the same two "
-        f"sentences. The largest difference is {found.largest_difference:.1e}, which is float32 rounding. The fused "
+        f"max |Δ| on {bench.name}, {len(found.results)} implementations on the same weights and the same batch of "
+        f"two. The largest difference is {found.largest_difference:.1e}, which is float32 rounding. The fused "
         "function returns no weights to compare.",
         help=explain_terms("max |Δ|", "allclose"),
     )

@@ -8,7 +8,6 @@ from attnviz.analysis.outcome import Raised
 from attnviz.anatomy.implementations.numbers.mask_shapes import MaskTry, mask_shapes
 from attnviz.anatomy.implementations.page.state import ImplementationsState
 from attnviz.anatomy.page.experiment import SiteExperiment
-from attnviz.anatomy.page.outcome import SENTENCES
 from attnviz.app import charts
 from attnviz.app.line_list import Lines, line_list
 from attnviz.kit.views.panels import Panel, panels_figure, panels_table
@@ -78,5 +77,5 @@ def _cells(bench: SiteExperiment, one: MaskTry) -> None:
     if not raises:
         panels += [Panel("without prepare_mask", got), Panel("difference", got - meant, "signed")]
     labels = bench.labels(item)
-    made = panels_figure(panels, *labels, title=f"{bench.name}, {SENTENCES[item]}: {one.title}", theme=charts.theme())
+    made = panels_figure(panels, *labels, title=f"{bench.name}, {bench.items[item]}: {one.title}", theme=charts.theme())
     charts.show(made, key="mask-cells", table=lambda: panels_table(panels, *labels))
