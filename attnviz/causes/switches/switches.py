@@ -203,8 +203,9 @@ def _worth(shown: ShownSwitches, kind: Kind) -> tuple[list[float | None] | None,
     if shown.worth is None:
         return None, None
     mine = torch.tensor([place[0] == kind for place in shown.worth.places])
-    is_usual = shown.usual is not None and isinstance(shown.worth, HeadEffects)
-    spreads = _numbers(shown.usual.in_spreads(shown.worth)[mine]) if is_usual else None
+    spreads = None
+    if shown.usual is not None and isinstance(shown.worth, HeadEffects):
+        spreads = _numbers(shown.usual.in_spreads(shown.worth)[mine])
     return _numbers(shown.worth.per_head[mine]), spreads
 
 
