@@ -88,7 +88,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Words:
+class OutputWords:
     """The words of the picture for one sort of output: tokens, labels, or the vector of a whole image."""
 
     title: str
@@ -98,19 +98,19 @@ class Words:
 
 
 _HALF = "Full colour from ±0.69, where {} is half or twice as likely."
-_TOKENS = Words(
+_TOKENS = OutputWords(
     "What it writes now", "probability of each token",
     Unit("without it {} nats per token", f"in nats per token. {_HALF.format('a token')}", math.log(2),
          "effect_nats_a_token"), FIXED,
 )  # fmt: skip
-_LABELS = Words(
+_LABELS = OutputWords(
     "Which label it gives now", "probability of each label",
     Unit("without it {} nats", f"in nats of the label's log-probability. {_HALF.format('the label')}", math.log(2),
          "effect_nats"), FIXED_FOR_IMAGES,
 )  # fmt: skip
 
 
-def _words_of(runs: SwitchedOff) -> Words:
+def _words_of(runs: SwitchedOff) -> OutputWords:
     """Return the words for what a model outputs."""
     if not runs.before.sentences[0].images:
         return _TOKENS
@@ -120,7 +120,7 @@ def _words_of(runs: SwitchedOff) -> Words:
     unit = Unit(f"without it {name} moves by {{}} of its length",
                 f"as the share of its length by which {name} moves. Full colour from 0.5.", 0.5, "moved_share",
                 is_signed=False)  # fmt: skip
-    return Words("What becomes of the image’s vector", "", unit, FIXED_FOR_IMAGES)
+    return OutputWords("What becomes of the image’s vector", "", unit, FIXED_FOR_IMAGES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class ShownSwitches:
     texts: tuple[str, str] | None = None
     asks: str = ""
     said: tuple[str, ...] = ()
-    words: Words = _TOKENS
+    words: OutputWords = _TOKENS
     more: tuple[str, ...] = ()
     put: str = "zero"
     waits: str = ""
