@@ -13,17 +13,17 @@ import torch
 from attnviz.guards.arguments import reads_arguments
 from attnviz.guards.images import read_image
 from attnviz.models.image_inputs import NO_TEXT, ReadsImages
-from attnviz.models.notebook import two_line_summary
-from attnviz.models.protocol import Model
+from attnviz.models.protocol import Model, two_line_summary
 from attnviz.models.toy.toy import weights_of
 from attnviz.toys.experiment import Experiment
 from attnviz.toys.network import PatchClassifier
 from attnviz.toys.recording import Recording, image_sentence
 from attnviz.toys.tasks.digits import INK, SIDE, drawn_pixels
+from attnviz.tracing.causes.edits import Edits
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions
 from attnviz.tracing.interventions import Chain
-from attnviz.tracing.record import RunInfo
+from attnviz.tracing.record import RunInfo, Sentence
 from attnviz.tracing.recorder import Recorder
 from attnviz.tracing.trace import Trace
 from attnviz.transformer.layers import ForwardContext
@@ -66,6 +66,11 @@ class ImageToy(ReadsImages):
         """Numbers of layers and heads."""
         return dict.fromkeys(self.kinds, (self.model.config.n_layers, self.model.config.n_heads))
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The digits that the toy chooses from."""
+        return tuple(map(str, range(self.model.W_class.out_features)))
+
     @cached_property
     def n_parameters(self) -> int:
         """Number of parameters."""
@@ -85,7 +90,7 @@ class ImageToy(ReadsImages):
         """Return the probability of each digit for an image, which is read as in `trace`."""
         values, _ = prepare(image)
         with torch.inference_mode():
-            return _probabilities(self.model(self._batch(values)))
+            return _probabilities(self.model(self._batch([values])))
 
     def trace(
         self, image: Any, *, hidden: bool = True, interventions: Sequence[Intervention] = (), **more: Any
@@ -94,47 +99,65 @@ class ImageToy(ReadsImages):
 
         `image` is a path, a Pillow image, or an array `(height, width, 3)`, with dark ink on light paper. It is cut to
         its middle square and reduced to 8 x 8 grey values, as the images of the training are. The trace's tokens are
-        [CLS] and the patches, each with its `place`. `trace.info.notes` say which digit the toy reads. `hidden` has no
-        effect, because a toy is small. Raises ImageError for an image that cannot be read, and ValueError for an
-        intervention that is not possible.
+        [CLS] and the patches, each with its `place`. `trace.info.notes` say which digit the toy reads, and
+        `trace.logits` `(1, 1, labels)` are the scores of all digits. `hidden` has no effect, because a toy is small.
+        Raises ImageError for an image that cannot be read, and ValueError for an intervention that is not possible.
         """
         if asked := [name for name, value in more.items() if value not in (None, "", (), [])]:
             raise ValueError(f"{self.name} takes an image alone, without {', '.join(asked)}.")
         values, notes = prepare(image)
         with torch.inference_mode():
-            return self._run(values, notes, interventions)
+            return self._run([values], notes, interventions)
 
     @gradients_if_needed
     def rerun(self, trace: Trace, probe: Probe | None = None) -> Trace:
-        """Run and record one pass over the image of `trace`, with the probe and then the trace's interventions
+        """Run and record one pass over the images of `trace`, with the probe and then the trace's interventions
         applied.
         """
-        if not trace.sentences[0].images:
-            raise ValueError(NO_TEXT.format(name=self.name))
-        made = self._run(prepare(trace.sentences[0].images[0].array)[0], (), trace.interventions, probe)
+        made = self._run(self._values_of(trace.sentences), (), trace.interventions, probe)
         return replace(made, info=trace.info)
 
+    @torch.inference_mode()
+    def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
+        """Return logits `(copies, rows, labels)` for copies of the image of `trace`, each with one row of edits.
+
+        Nothing is recorded. An image has a single row of logits.
+        """
+        copies = self._batch(self._values_of(trace.sentences[:1] * len(edits.rows)))
+        logits = self.model.classify(self.model.encode(copies, ForwardContext(edits))).unsqueeze(1)
+        return logits if rows is None else logits[:, list(rows)]
+
+    def _values_of(self, sentences: Sequence[Sentence]) -> list[np.ndarray]:
+        """Return the grey values of the images of a trace."""
+        if not all(sentence.images for sentence in sentences):
+            raise ValueError(NO_TEXT.format(name=self.name))
+        return [prepare(sentence.images[0].array)[0] for sentence in sentences]
+
     def _run(
-        self, values: np.ndarray, notes: tuple[str, ...], interventions: Sequence[Intervention],
+        self, values: Sequence[np.ndarray], notes: tuple[str, ...], interventions: Sequence[Intervention],
         first: Probe | None = None,
     ) -> Trace:  # fmt: skip
-        """Run and record one pass, with the probe `first` and then the interventions applied."""
-        sentence, recorder = image_sentence(drawn_pixels(values)), Recorder()
+        """Run and record one pass over a batch of images, with the probe `first` and then the interventions applied."""
+        sentences, recorder = [image_sentence(drawn_pixels(one)) for one in values], Recorder()
         changes = CheckedInterventions.check(interventions, self.shapes, self.model_id if interventions else "")
-        resolved = changes.resolve([sentence])
+        resolved = changes.resolve(sentences)
         probe, started = resolved.chain_with(recorder), time.perf_counter()
         hidden = self.model.encode(
             self._batch(values), ForwardContext(probe if first is None else Chain((first, probe)))
         )
         seconds = time.perf_counter() - started
-        said = sorted(_probabilities(self.model.classify(hidden)).items(), key=lambda one: -one[1])
+        logits = self.model.classify(hidden)
+        said = sorted(_probabilities(logits).items(), key=lambda one: -one[1])
         reads = "The toy reads the digit {} with probability {:.3f}, then {} with {:.3f}.".format(*said[0], *said[1])
         dtype = str(self.dtype).removeprefix("torch.")
         info = RunInfo(self.model_id, "", self.device.type, dtype, seconds, notes=(*notes, reads, *resolved.notes))
-        return Trace.from_recorder(recorder, [sentence], memory=hidden, info=info, interventions=changes.interventions)
+        return Trace.from_recorder(
+            recorder, sentences, memory=hidden, logits=logits.unsqueeze(1), info=info,
+            interventions=changes.interventions,
+        )  # fmt: skip
 
-    def _batch(self, values: np.ndarray) -> torch.Tensor:
-        return (torch.from_numpy(values).to(self.dtype) / INK).unsqueeze(0)
+    def _batch(self, values: Sequence[np.ndarray]) -> torch.Tensor:
+        return torch.stack([torch.from_numpy(one) for one in values]).to(self.dtype) / INK
 
 
 def prepare(image: Any) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -1,10 +1,15 @@
 """Causes on an image, in Python: a label's score as a sum, and the pictures as a notebook and a file have them."""
 
+import copy
 from pathlib import Path
 
 import pytest
+import torch
 
 import attnviz
+from attnviz.analysis.runs import rows_of_edits
+from attnviz.models.example_images import draw_example
+from attnviz.models.toy.image_toy import prepare
 from tests.each_case import each_case
 from tests.models.huggingface.images.vision import classifier, photo, processor, vision_model
 
@@ -61,3 +66,18 @@ def test_pictures_of_texts_refuse_an_image_in_one_sentence():
     for name, given in (("patching", (model, trace, trace)), ("spans", (trace,)), ("flow", (trace,))):
         with pytest.raises(ValueError, match=r"shows texts, and this is the trace of an image\.$"):
             attnviz.picture(name).of(*given)
+
+
+def test_the_toy_of_digits_without_a_head_equals_the_toy_whose_weights_for_that_head_are_zero():
+    model = attnviz.load("toy:digits")
+    trace = model.trace(draw_example("digit-3"))
+    edits = rows_of_edits(model, trace, [attnviz.ablate("encoder_self", layer=1, heads=[at]) for at in (0, 2)])
+    found, network = model.logits_under(trace, edits), copy.deepcopy(model.model)
+    joins = next(module for name, module in network.named_modules() if ".1." in name and name.endswith("W_o"))
+    size = joins.in_features // 4
+    with torch.inference_mode(False), torch.no_grad():
+        joins.weight[:, 2 * size : 3 * size] = 0
+        values = prepare(trace.sentences[0].images[0].array)[0]
+        expected = network(torch.from_numpy(values)[None].float() / 16)
+    torch.testing.assert_close(found[1], expected, atol=1e-5, rtol=1e-5)
+    assert model.decode_ids([int(trace.logits.argmax())])[0] == "3"
