@@ -117,10 +117,10 @@ def _lengths(trace: "TraceLike", blobs: Blobs) -> dict[str, Any]:
 
 def _next_tokens(trace: "TraceLike", model: "Model | None") -> list[list[list[Any]]]:
     """List the likeliest next tokens of each row with their probabilities; for an encoder, the tokens of each
-    position.
+    position. None for an image, whose logits belong to labels and not to its patches.
     """
     logits = getattr(trace, "logits", None)
-    if logits is None or model is None:
+    if logits is None or model is None or model.inputs.is_image:
         return []
     from attnviz.analysis.rerun import next_tokens
 

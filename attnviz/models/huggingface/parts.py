@@ -43,11 +43,18 @@ def checkpoint_structure(trace: TraceLike, model: Any) -> Structure:
         stacks,
         kind_plans(trace),
         d_model=next(iter(trace.layers.values())).shape[-1] if plain and trace.layers else None,  # type: ignore[attr-defined]
-        vocabulary=model.text.vocab_size if embedding is None else embedding.shape[0],
+        vocabulary=_vocabulary(model, embedding),
         positions=positions_of(network, model).get("positions", ""),
         is_tied=None if scores is None else scores.weight is embedding,
         ends=_ends(model),
     )
+
+
+def _vocabulary(model: Any, embedding: Tensor | None) -> int | None:
+    """Return the number of entries in a model's vocabulary; None for a model that reads images."""
+    if model.inputs.is_image:
+        return None
+    return model.text.vocab_size if embedding is None else embedding.shape[0]
 
 
 def _ends(model: HuggingFaceModel | ReplayedModel) -> Any:
