@@ -137,12 +137,13 @@ class GivenModel:
         self, sample: Batch, target: Batch | None, *, last_only: bool = False, until: str = "",
         without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
     ) -> GivenOutput:  # fmt: skip
-        """Run a copy of the model as its user does, because a run may change a model (a short text changes BigBird).
+        """Run a copy of the model in the way its user would call it, and return the output.
 
-        The functions in `without` are applied to the copy first; each removes a part of the model. The pass returns no
-        weights and no hidden states of layers, even if the model's config asks for them, because those of a long text
-        are large. The listener of this thread is told which layer runs. With `until`, the name of a layer, the pass
-        ends there, and the output is that layer's.
+        It is a copy because a run may change a model (a short text changes BigBird). The functions in `without` are
+        applied to the copy first; each removes one part, such as the hooks. The pass returns no attention weights and
+        no hidden states of layers, even if the model's config asks for them, because they are large for a long text.
+        Each layer reports its start to this thread's listener, which shows the progress.
+        With `until`, the name of a layer, the pass ends there, and the output is that layer's.
         """
         given = copy.copy(self)
         given.whole = patches.share_weights(self.whole)

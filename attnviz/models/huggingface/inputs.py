@@ -81,8 +81,9 @@ class InputBuilder:
         return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached, edits=resolved.edits)
 
     def logits_under(self, sentence: Sentence, edits: Edits, longest: int | None = None) -> torch.Tensor:
-        """Return logits `(copies, length, vocab_size)` of copies of a sentence, each with one row of the edits.
+        """Run copies of a sentence as one batch, each with its own interventions (a row of the edits).
 
+        Return the logits `(copies, length, vocab_size)`.
         A target is computed only up to `longest` tokens, because no row depends on later ones.
         """
         copies, request = len(edits.rows), PassRequest(edits)

@@ -244,7 +244,10 @@ def render(
 
 
 def _notes(turns: Sequence[Turn], places: Sequence[tuple[int, int] | str]) -> list[str]:
-    """Return notes on turns that the template changed, left out, repeated or moved, so that they have no band."""
+    """Return notes on turns that the template changed, left out, repeated or moved.
+
+    Except for a moved turn, each note says that the picture marks no band of tokens for the turn.
+    """
     notes = []
     for done, sentence in _NO_BAND.items():
         those = [number for number, place in enumerate(places) if place == done]
