@@ -79,8 +79,9 @@ class RecordedModel(NetworkModel):
         self._rules, self._builder = rules, InputBuilder(network, text, rules)
 
     def _builder_under(self, interventions: Sequence[Intervention]) -> InputBuilder:
-        """Return a builder that applies interventions. Raises ValueError for an intervention that does not fit this
-        model.
+        """Return an `InputBuilder` whose passes apply these interventions.
+
+        Raises ValueError for an intervention that does not fit this model.
         """
         if not interventions:  # avoids computing the model's id, which may take as long as a run
             return self._builder
