@@ -38,7 +38,9 @@ def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
 
 
 def came_of_it(own_prefix: float) -> str:
-    """Return which guess was right, "yes", "some" or "no", from the share of correct held-out lines in the final score."""
+    """Return which guess was right, "yes", "some" or "no", from the share of held-out lines that the toy writes
+    correctly.
+    """
     return "yes" if own_prefix >= _MOST else "no" if own_prefix <= _FEW else "some"
 
 

@@ -189,7 +189,7 @@ def _english(*tables: Pairs) -> set[str]:
 def _watch(
     task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, lines: tuple[WatchedLine, ...]
 ) -> TrainingWatch:
-    """Return the `TrainingWatch` that adds a snapshot to the recording at each checkpoint, and take the first one now."""
+    """Return the `TrainingWatch` that adds a snapshot to the recording at each checkpoint; take the first one now."""
     held_out = [Corpus.encode(codec, pairs[: task.dev], to, repeat=1) for to, pairs in dev.items()]
     watch = TrainingWatch(task.state / RECORDING, lines, trainer.model.config, held_out)
     if trainer.step:
