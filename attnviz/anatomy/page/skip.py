@@ -73,7 +73,7 @@ def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> 
     name, tensor = next(iter(tensors.items()))
     axes, values = AXES[name], tensor.float().numpy()
     made = tensor_picture(
-        tiles_of(values, axes, head=head),
+        tiles_of(values, axes, head=head, item=bench.item),
         title=f"{name}, the input of this line, {bench.name}",
         theme=charts.theme(),
         tokens=bench.tokens,
