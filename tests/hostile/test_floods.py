@@ -1,8 +1,13 @@
-"""Floods over one connection or a few, to a real server with its defaults: memory is bounded, and others come in."""
+"""Floods, half requests and abandoned sessions, at a real server with its defaults: memory and open files are bounded,
+and other visitors get in.
+"""
 
+import resource
+import socket
 import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPConnection
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -12,13 +17,22 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.browser.served.process import start_server
 from tests.hostile import raw
-from tests.hostile.watched import LINUX_ONLY, Watched
+from tests.hostile.watched import LINUX_ONLY, Watched, comes_true, open_files
 from tests.websocket.upload import place, upload, xsrf_headers
 from tests.websocket.visitor import Visitor, state
 
 pytestmark = LINUX_ONLY
-# The ten seconds after which an upload must have come at its least rate become three.
-IMPATIENT = "from attnviz.server import fair_use; fair_use._PATIENCE = 3.0"
+FEW = 1_024  # files that a shell lets a process open
+# The ten seconds after which an upload must have come at its least rate become three, the 15 seconds for a request's
+# head five, and the half minute that a session is kept for three seconds.
+IMPATIENT = (
+    "from attnviz.server import connections, fair_use, serving\n"
+    "from attnviz.app import streamlit_internals\n"
+    "fair_use._PATIENCE, connections._HEAD_SECONDS, serving._SWEEP = 3.0, 5.0, 1\n"
+    "set_options, kept = streamlit_internals.set_options, {'server.disconnectedSessionTTL': 3}\n"
+    "streamlit_internals.set_options = lambda options: set_options({**options, **kept})\n"
+)
+HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half: "
 OTHERS_WAIT = 25.0  # seconds at most, on a machine with other things to do
 
 
@@ -29,11 +43,24 @@ class Server(NamedTuple):
     process: subprocess.Popen
 
 
+@contextmanager
+def soft_limit(files: int) -> Iterator[None]:
+    """How many files this process, and what it starts meanwhile, may open, where the hard limit allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(files, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("floods")
     database = {"ATTNVIZ_DATABASE": str(folder / "classes.sqlite")}
-    with start_server(folder / "log", database, first=IMPATIENT) as (address, process):
+    with ExitStack() as stack:
+        with soft_limit(FEW):
+            address, process = stack.enter_context(start_server(folder / "log", database, first=IMPATIENT))
         with Visitor(address) as visitor:
             visitor.open("", {"src": "I love you."})  # what is imported late is here now
         yield Server(address, process)
@@ -177,3 +204,55 @@ def test_slow_uploads_of_one_address_keep_nobody_else_from_theirs(server: Server
         assert status == 204, "within the client's 60 seconds"
         slow[0].settimeout(60)
         assert b" 408 " in slow[0].recv(4096)
+
+
+def half_requests(stack: ExitStack, address: str, source: str, count: int) -> list[socket.socket]:
+    made = [stack.enter_context(raw.connect(address, source)) for _ in range(count)]
+    for one in made:
+        with suppress(ConnectionError):
+            one.sendall(HALF)
+    return made
+
+
+def test_half_requests_of_an_address_are_so_many_and_end_by_themselves(server: Server) -> None:
+    address, pid = server.address, server.process.pid
+    with soft_limit(4 * FEW), ExitStack() as stack, Watched(address, pid) as seen:
+        made = half_requests(stack, address, raw.HOSTILE, 1_100)
+        with Visitor(address) as visitor:
+            assert not visitor.open("", {"src": "I love you."}).exceptions
+        assert sum(not raw.is_closed(one) for one in made) <= 512
+        assert comes_true(lambda: all(map(raw.is_closed, made)), 90), "each has so many seconds for its head"
+    assert seen.longest < 60
+    assert seen.grown < 100
+
+
+@pytest.mark.skipif(resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 3 * FEW, reason="the system allows too few files")
+def test_half_requests_of_many_addresses_leave_room_for_others(server: Server) -> None:
+    address, pid = server.address, server.process.pid
+    with soft_limit(4 * FEW), ExitStack() as stack, Watched(address, pid) as seen:
+        for number in range(11, 15):
+            half_requests(stack, address, f"127.0.0.{number}", 300)
+        with Visitor(address) as visitor:
+            assert not visitor.open("", {"src": "I love you."}).exceptions
+    assert seen.longest < 60
+
+
+def test_sessions_that_nobody_comes_back_to_let_go_of_their_files(server: Server) -> None:
+    address, pid = server.address, server.process.pid
+    assert comes_true(lambda: open_files(pid) < 100, 60), "earlier tests' connections have gone"
+    before = open_files(pid)
+    for _ in range(20):
+        with raw.open_websocket(address):
+            pass
+    most = open_files(pid)
+    assert most > before + 40, "three for each session"
+    assert comes_true(lambda: open_files(pid) < before + 20, 90), "nobody comes, and after a while they have gone"
+
+
+def test_a_slow_but_honest_head_is_answered(server: Server) -> None:
+    address = server.address
+    with raw.connect(address) as connection:
+        for piece in (b"GET /healthz HTTP/1.1\r\n", b"Host: 127.0.0.1\r\n", b"\r\n"):
+            connection.sendall(piece)
+            time.sleep(0.5)
+        assert b" 200 " in connection.recv(4096)

@@ -5,6 +5,7 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -62,3 +63,13 @@ class Watched:
 def open_files(pid: int) -> int:
     """How many files a process has open."""
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def comes_true(is_so: Callable[[], bool], seconds: float) -> bool:
+    """Wait until a condition holds; return whether it did in time."""
+    end = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.5)
+    return True
