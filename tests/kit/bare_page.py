@@ -18,7 +18,9 @@ POLICY = policy(Settings(), ()).partition("; frame-ancestors")[0]
 PAGE = f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <body style="margin: 0"><input aria-label="outside">
 <div id="cell" style="margin: 30px 40px; contain: paint; width: 1240px"><div id="place"></div></div>"""
-SET_UP = """([html, style, data]) => {
+WHOLE_PAGE = f"""<!doctype html><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<body style="margin: 0; padding: 60px 16px 0"><div id="cell"><div id="place"></div></div>"""
+SET_UP = """([html, style, data, isWhole]) => {
   const place = document.querySelector("#place");
   const shadow = place.attachShadow({ mode: "open" });
   shadow.innerHTML = html;
@@ -32,6 +34,7 @@ SET_UP = """([html, style, data]) => {
   document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
     bare.violations.push([violatedDirective, blockedURI]));
   const host = { report: (...told) => bare.reports.push(told), height: () => bare.height };
+  if (isWhole) Object.assign(host, { height: (_, least) => Math.max(least, innerHeight - 104), keys: document });
   bare.attach = (view) => {
     bare.detach = draw.default({ parentElement: shadow, data: new DataView(odd.buffer, 1), host, view });
   };
@@ -51,15 +54,18 @@ THEMES = join_modules(PACKAGE / "kit/js/hosts/themes.js")
 class BarePage:
     """The page, with what is done to the widget on it."""
 
-    def __init__(self, page: Page, source: Source, payload: Payload) -> None:
+    def __init__(self, page: Page, source: Source, payload: Payload, *, is_whole: bool = False) -> None:
+        """Draw the page. If the widget `is_whole`, it is as wide and high as the window leaves room, and hears the keys
+        of the page, as on a page of Streamlit's.
+        """
         self.page = page
         page.set_viewport_size({"width": 1320, "height": 900})
         page.emulate_media(color_scheme="light")
         page.mouse.move(0, 0)
         page.goto("about:blank")
-        page.set_content(PAGE)
+        page.set_content(WHOLE_PAGE if is_whole else PAGE)
         page.evaluate(f"() => {{ globalThis.draw = {source.module}; globalThis.themes = {THEMES}; }}")
-        page.evaluate(SET_UP, [source.html, source.style, base64.b64encode(payload.pack()).decode()])
+        page.evaluate(SET_UP, [source.html, source.style, base64.b64encode(payload.pack()).decode(), is_whole])
 
     @property
     def root(self) -> Locator:

@@ -55,8 +55,8 @@ def definition(term: str) -> str:
 
 
 def is_a_name(text: str) -> bool:
-    """Check whether a text names a head, a layer, a token, or a number of either."""
-    return text[:1] in {"L", "H"} and text[1:2].isdigit()
+    """Check whether a text names a head, a layer, a row, a token, or a number of either."""
+    return (text[:1] in {"L", "H"} and text[1:2].isdigit()) or re.match(r"\d+: ", text) is not None
 
 
 def every_label_is_defined(picture: Locator) -> None:
@@ -88,11 +88,11 @@ def texts(path: Path) -> list[str]:
     return [re.sub("[\u2068\u2069]", "", node.text or "") for node in drawn.iter(TEXTS)]
 
 
-def has_its_caption(page: Page, site: str) -> None:
+def has_its_caption(page: Page, site: str, model: str = "translator en→de·es·fr·zh, weights ") -> None:
     told = texts(export(page, "SVG"))
     sentence, about = told.index(next(text for text in told if text.startswith("I love you. → Je "))), told[-1]
     assert sentence >= len(told) - 3, "the caption is the last that is drawn"
     caption = " ".join(told[sentence:])
     assert site in caption
-    assert "translator en→de·es·fr·zh, weights " in caption, about
+    assert model in caption, about
     assert not [text for text in told if OF_CONTROLS.search(text)]

@@ -8,25 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attnviz.models import catalogue
-from tests.browser.at_rest import lie_apart, wait_until_at_rest
-from tests.browser.conftest import WINDOW
-from tests.browser.heads.tabs import LINK, chosen_view, every_label_is_defined, has_its_caption, open_tab
+from tests.browser.heads.tabs import LINK, chosen_view, open_tab
 
 STEPS = "(nodes) => Object.fromEntries(nodes.map((node) => [node.dataset.step, Number(node.dataset.value)]))"
-
-# Each tab but the first, and what the caption of its file names; some tabs draw no file.
-CAPTIONS = {
-    "links": "Cross-attention, L1 H3",
-    "model": "Cross-attention, every layer and head",
-    "neuron": "Cross-attention, L1 H3",
-    "alignment": "",
-    "flow": "",
-    "spans": "",
-}
-BOXES = """(panes) => panes.filter((pane) => pane.checkVisibility()).map((pane) => {
-  const { x, y, width, height } = pane.getBoundingClientRect();
-  return { x, y, width, height };
-})"""  # all at one moment
 
 
 @pytest.fixture(scope="module")
@@ -77,23 +61,6 @@ def test_a_file_of_ones_own_is_drawn_and_its_flaws_are_said(page: Page, settle, 
     expect(page.get_by_text("1 of 24 rows of encoder_self do not sum to 1")).to_be_visible()
     assert page.evaluate("window.hacked") is None
     expect(page.locator(".status-bar")).to_contain_text("2 layers × 3 heads")
-
-
-def test_a_tabs_labels_have_definitions_its_panes_lie_apart_and_its_file_has_a_caption(visitor, settle) -> None:
-    page = visitor(color_scheme="dark").new_page()
-    for tab, site in CAPTIONS.items():
-        picture = open_tab(page, settle, f"{LINK}&tab={tab}&row=1&mini=lines")
-        expect(picture).to_have_attribute("data-theme", "dark")
-        every_label_is_defined(picture)
-        if site:
-            has_its_caption(page, site)
-        for width, height in ((1280, 720), (390, 844)):
-            page.set_viewport_size({"width": width, "height": height})
-            wait_until_at_rest(picture)
-            boxes = picture.locator(".pane").evaluate_all(BOXES)
-            lie_apart(boxes)
-            assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), boxes
-        page.set_viewport_size(WINDOW)
 
 
 def test_the_whole_models_last_layer_is_not_cut_off(page: Page, settle) -> None:

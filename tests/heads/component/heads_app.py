@@ -1,10 +1,11 @@
-"""A page with nothing but the Heads component, on random maps and on tokens that try to be more than text.
+"""The Heads component on random maps, and on tokens that try to be more than text; also as a page of Streamlit's.
 
-Its address may say `n` (tokens), `budget` (bytes of exact maps) and `row`; with `deep` it shows a small untrained model
-of that many layers and heads instead.
+A query may say `n` (tokens), `budget` (bytes of exact maps) and `row`; with `deep` a small untrained model of that many
+layers and heads is shown instead.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from attnviz.heads.payload import heads_payload
 from attnviz.heads.sentences import sentence_strip
 from attnviz.hosts.registry import picture
 from attnviz.kit.browser_view import to_view, with_declaration
+from attnviz.kit.wire import Payload
 from attnviz.maps.grouping import ColLabel, RowLabel
 from attnviz.maps.maps import EagerMaps
 from attnviz.maps.selection import select as shown_of
@@ -91,18 +93,27 @@ def deep_trace(size: int) -> Trace:
     return model.trace("machine learning is fun.", to="fr", tgt_text="un petit chien rouge")
 
 
+def view_of(asked: Mapping[str, str]) -> dict[str, Any]:
+    """Return the view that a query asks for."""
+    return START | {"row": int(asked["row"]) if "row" in asked else None}
+
+
+def payload_of(asked: Mapping[str, str], view: dict[str, Any]) -> Payload:
+    """Make the payload that a query asks for."""
+    shown, numbers, sentences = make_maps(asked)
+    budget = int(asked.get("budget", 2_000_000))
+    return with_declaration(heads_payload(shown, numbers, view=view, strip=sentences, budget=budget), HeadsState)
+
+
 def main() -> None:
     """Draw the component, and what it reported last as JSON."""
     st.set_page_config(layout="wide")
-    asked = st.query_params
-    shown, numbers, sentences = make_maps(asked)
+    asked = st.query_params.to_dict()
     # What the page holds of the view, as the address does on the Heads page.
-    view = st.session_state.setdefault("held", START | {"row": int(asked["row"]) if "row" in asked else None})
+    view = st.session_state.setdefault("held", view_of(asked))
     if st.button("other view"):
         view = st.session_state["held"] = OTHER
-    budget = int(asked.get("budget", 2_000_000))
-    payload = heads_payload(shown, numbers, view=view, strip=sentences, budget=budget)
-    mount.picture(picture("heads"), with_declaration(payload, HeadsState), on_change=_adopt)
+    mount.picture(picture("heads"), payload_of(asked, view), on_change=_adopt)
     st.text(json.dumps(view))
 
 

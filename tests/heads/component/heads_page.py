@@ -35,3 +35,14 @@ def point_at(page: Page, row: int, col: int, *, tile: int = 0) -> None:
         [row, col, tile],
     )
     page.mouse.move(box["x"] + middle[0], box["y"] + middle[1])
+
+
+def tip_weight(page: Page) -> float:
+    """Read the weight that the tip at the pointer says."""
+    return float(page.locator(".map-box .tip-value").inner_text())
+
+
+def zoom_window(page: Page) -> list[int]:
+    """Read the first row, the row after the last, the first key, and the key after the last, as drawn."""
+    zoom = page.locator(".avz").evaluate("(root) => root.attnviz.tiles[0].zoom")
+    return [zoom["top"], zoom["bottom"], zoom["left"], zoom["right"]]

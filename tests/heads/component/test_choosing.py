@@ -102,25 +102,6 @@ def test_a_token_of_the_query_side_pins_its_row(visit):
     assert view(page)["row"] == 0
 
 
-def test_python_hears_of_the_choice(visit):
-    page = visit()
-    page.get_by_role("gridcell", name="L2 H1").click()
-    expect(page.locator("[data-testid=stText]")).to_contain_text('"layer": 2, "head": 1')
-
-
-def test_a_view_from_python_is_adopted_and_the_visitor_may_go_on(visit):
-    page = visit()
-    page.get_by_role("gridcell", name="L2 H1").click()
-    expect(page.locator("[data-testid=stText]")).to_contain_text('"layer": 2')
-    page.get_by_role("button", name="other view").click()
-    expect(page.locator("h2").last).to_have_text("Encoder self-attention, L0 H1")
-    page.get_by_role("gridcell", name="L1 H0").click()
-    expect(page.locator("[data-testid=stText]")).to_contain_text('"kind": "encoder_self", "layer": 1')
-    expect(page.locator("h2").last).to_have_text("Encoder self-attention, L1 H0")
-    page.get_by_role("button", name="other view").click()
-    expect(page.locator("h2").last).to_have_text("Encoder self-attention, L0 H1")
-
-
 def test_two_pins_can_be_told_apart_by_their_difference(visit):
     page = visit()
     page.get_by_role("gridcell", name="L0 H0").click()

@@ -61,20 +61,6 @@ def test_a_masked_cell_says_so(visit):
     expect(page.locator(".legend")).to_contain_text("hatched: masked")
 
 
-def test_eight_bits_are_marked_until_the_exact_numbers_come(visit):
-    page = visit("budget=0&row=1")
-    expect(page.locator(".coarse")).to_be_hidden()
-    marked = page.locator(".avz").evaluate(
-        """(root) => { root.querySelector(".cell").click();
-        return [root.querySelector(".coarse").hidden, root.querySelector(".bar-value").textContent]; }"""
-    )
-    assert marked[0] is False
-    assert marked[1].startswith("≈")
-    expect(page.locator(".coarse")).to_be_hidden()
-    exact = heads_app.maps()["cross"].attn[0, 0, 1]
-    expect(page.locator(".bars li:not([hidden]) .bar-value").first).to_have_text(f"{float(exact.max()):.4f}")
-
-
 def test_text_is_drawn_as_text(visit):
     page = visit("row=5")
     assert page.locator(".tokens").first.locator(".token").all_inner_texts() == list(heads_app.SOURCE)

@@ -10,14 +10,9 @@ from playwright.sync_api import expect
 from attnviz.analysis.metric_table import head_metrics
 from attnviz.maps.selection import select
 from tests.heads.component import heads_app
-from tests.heads.component.heads_page import NEEDS_A_BROWSER, point_at, press, view
+from tests.heads.component.heads_page import NEEDS_A_BROWSER, point_at, press, tip_weight, view
 
 pytestmark = NEEDS_A_BROWSER
-CLICK_WITHOUT_POINTER = "(button) => button.click()"
-
-
-def tip_weight(page) -> float:
-    return float(page.locator(".map-box .tip-value").inner_text())
 
 
 def test_a_key_puts_the_tooltip_away_until_the_pointer_moves_over_the_new_map(visit):
@@ -42,19 +37,6 @@ def test_a_key_puts_the_tooltip_away_until_the_pointer_moves_over_the_new_map(vi
     page.mouse.move(x + 1, y)
     hover = page.locator(".avz").evaluate("(root) => [root.attnviz.hover.row, root.attnviz.hover.col]")
     assert tip_weight(page) == pytest.approx(float(cross[1, 1, hover[0], hover[1]]), rel=6e-5)
-
-
-def test_the_tooltip_names_tokens_that_are_there_after_python_brings_another_map(visit):
-    page = visit()
-    point_at(page, 2, 5)
-    expect(page.locator(".map-box .tip")).to_contain_text("爱")
-    page.get_by_role("button", name="other view").evaluate(CLICK_WITHOUT_POINTER)
-    expect(page.locator("h2").last).to_have_text("Encoder self-attention, L0 H1")
-    row, col = page.locator(".avz").evaluate("(root) => [root.attnviz.hover?.row, root.attnviz.hover?.col]")
-    expect(page.locator(".map-box .tip")).not_to_contain_text("爱")
-    expect(page.locator(".map-box .tip bdi").first).to_contain_text(heads_app.SOURCE[row])
-    expect(page.locator(".map-box .tip bdi").last).to_have_text(heads_app.SOURCE[col])
-    assert tip_weight(page) == pytest.approx(float(heads_app.maps()["encoder_self"].attn[0, 1, row, col]), rel=6e-5)
 
 
 def test_no_tooltip_is_left_where_there_is_no_cell_any_more(visit):
