@@ -1,4 +1,6 @@
-"""Attention with the sequence dimension first: einsum, mask preparation, and scores that a subclass may replace."""
+"""Attention with the sequence dimension first, einsum, mask preparation, and scores that a subclass may replace
+(seed 003's layout).
+"""
 
 import math
 

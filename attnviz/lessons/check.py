@@ -1,7 +1,4 @@
-"""Check a lesson's text: run every link, compute every answer, and compare the answers with the signed fingerprints.
-
-An author signs a lesson by storing a fingerprint of each answer in the file (`sign`).
-"""
+"""Check of a lesson's text: run every link, compute every answer, and compare the answers with those signed before."""
 
 import hashlib
 import json

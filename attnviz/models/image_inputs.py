@@ -40,11 +40,7 @@ class ReadsImages(WithoutChat):
     name: str
     writes = False
     writes_logits = False  # type: ignore[assignment]  # no head over a vocabulary
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """No languages, because the model writes no text."""
-        return ()
+    languages: tuple[str, ...] = ()  # type: ignore[assignment]
 
     @property
     def inputs(self) -> Inputs:

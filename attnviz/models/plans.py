@@ -1,7 +1,6 @@
-"""The structure of a model, layer by layer, from which the diagram of the model is drawn.
+"""The structure of a model, layer by layer, for a drawing of it, and the part of it that any trace shows.
 
-Unknown values are None or empty, and the diagram leaves them out. Some parts can be read from any trace
-(`bare_stacks`, `kind_plans`).
+Unknown values are None or empty, and the drawing leaves them out.
 """
 
 from collections.abc import Mapping
@@ -97,7 +96,7 @@ def kind_plans(trace: TraceLike) -> dict[Kind, KindPlan]:
 
 
 def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
-    """Derive the stacks of a model from the maps in a trace; nothing but layer numbers and attention sites is known."""
+    """Return the stacks of a model of which only the number of layers is known, from the maps that a trace has."""
     stacks: list[StackPlan] = []
     for stack, kinds in KINDS_OF.items():
         here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]

@@ -112,19 +112,70 @@ def visitor(
     heard.require_nothing_strange(tolerated_errors)
 
 
+@pytest.fixture(scope="session")
+def shared_visitor(browser: Browser, address: str) -> Iterator[Callable[..., tuple[BrowserContext, Heard]]]:
+    """Find the visitor with these options whom all tests share.
+
+    A browser that has loaded the dashboard's scripts before takes two thirds of the time for a page.
+    """
+    made: dict[str, tuple[BrowserContext, Heard]] = {}
+
+    def find(**options: Any) -> tuple[BrowserContext, Heard]:
+        name = repr(sorted(options.items()))
+        if name not in made:
+            heard = Heard()
+            made[name] = heard.context(browser, address, **options), heard
+        return made[name]
+
+    yield find
+    for context, _ in made.values():
+        context.close()
+
+
+def forget_all(page: Page) -> None:
+    """Take away what a test has left in the browser of a shared visitor."""
+    page.context.set_offline(False)
+    page.goto("/_stcore/health")
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.context.clear_cookies()
+
+
 @pytest.fixture
-def fresh_page(visitor: Callable[..., BrowserContext]) -> Page:
-    """Open a page of a new visitor: for tests that count history or requests, or add a script to each document."""
-    return visitor().new_page()
+def new_tab(shared_visitor: Callable[..., tuple[BrowserContext, Heard]], tolerated_errors: tuple[str, ...]) -> Iterator:
+    """`new_tab(**options)` opens a tab with a history of its own, of 1440x900 and light colours where the options say
+    nothing else. Nothing of earlier tests is left in the browser.
+    """
+    opened: list[tuple[Page, Heard]] = []
+
+    def make(*, viewport: ViewportSize = WINDOW, color_scheme: Any = "light", **options: Any) -> Page:
+        touch = {name: options.pop(name) for name in ("has_touch", "is_mobile") if name in options}
+        context, heard = shared_visitor(**touch)
+        heard.forget()
+        page = context.new_page()
+        opened.append((page, heard))
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme, **options)
+        return page
+
+    yield make
+    for page, _ in opened:
+        forget_all(page)
+        page.close()
+    for _, heard in opened:
+        heard.require_nothing_strange(tolerated_errors)
+
+
+@pytest.fixture
+def fresh_page(new_tab: Callable[..., Page]) -> Page:
+    """Open another tab: for tests that count history or requests, or add a script to each document."""
+    return new_tab()
 
 
 @pytest.fixture(scope="session")
-def tab(browser: Browser, address: str) -> Iterator[tuple[Page, Heard]]:
-    """Open the one tab of all tests that ask for `page`: loading a page into it takes two thirds of the time."""
-    heard = Heard()
-    context = heard.context(browser, address)
-    yield context.new_page(), heard
-    context.close()
+def tab(shared_visitor: Callable[..., tuple[BrowserContext, Heard]]) -> tuple[Page, Heard]:
+    """Open the one tab of all tests that ask for `page`."""
+    context, heard = shared_visitor()
+    return context.new_page(), heard
 
 
 @pytest.fixture
@@ -139,9 +190,7 @@ def page(tab: tuple[Page, Heard]) -> Iterator[Page]:
     for other in page.context.pages:
         if other is not page:
             other.close()
-    page.goto("/_stcore/health")
-    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-    page.context.clear_cookies()
+    forget_all(page)
     heard.require_nothing_strange()
 
 

@@ -134,26 +134,20 @@ def test_a_link_can_be_copied_while_something_runs(page: Page, settle: Callable)
     assert page.evaluate("[window.missed, window.covered]") == [0, 0]
 
 
-def test_a_link_that_nobody_else_can_open_says_so(page: Page, address: str, settle: Callable) -> None:
-    page.goto("/heads?src=I+love+you.&to=fr")
-    settle(page)
-    said = page.get_by_text("This link works on this computer only")
-    expect(said).to_have_count(0)
-    page.get_by_role("button", name="Copy link").click()
-    expect(said).to_be_visible()
-    expect(said).to_contain_text(urlsplit(address).hostname or "")
-
-
 def test_a_link_that_others_can_open_says_nothing(page: Page) -> None:
     script = scripts.load(page, "app/widgets/copy_link/copy_link.js")
     said = script("(names) => names.map(script.reachOf)", NAMES)
     assert [bool(text) for text in said] == [False, False, False, True, True, True, True]
 
 
-def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(page: Page, settle) -> None:
+def test_a_link_that_nobody_else_can_open_says_so_and_the_menu_takes_what_was_just_typed(
+    page: Page, address: str, settle: Callable
+) -> None:
     """The click comes before the field has reported its text, as a fast hand's does."""
     page.goto("/heads?src=I+love+you.&to=fr")
     settle(page)
+    after_skipping_to_the_content_tab_goes_to_the_bar_and_not_to_the_menu(page)
+    a_link_that_nobody_else_can_open_says_so(page, address)
     box = page.get_by_role("link", name="Masks").bounding_box()
     assert box is not None
     page.get_by_label("Source sentence").fill("We love you.")
@@ -166,11 +160,17 @@ def test_a_page_that_is_pressed_right_after_typing_opens_with_what_was_typed(pag
     expect(page.get_by_label("Source sentence")).to_have_value("We love you.")
 
 
-def test_after_skipping_to_the_content_tab_goes_to_the_bar_and_not_to_the_menu(page: Page, settle) -> None:
-    page.goto("/heads?src=I+love+you.&to=fr")
-    settle(page)
+def after_skipping_to_the_content_tab_goes_to_the_bar_and_not_to_the_menu(page: Page) -> None:
     expect(page.locator("[data-attnviz-painted]")).to_be_visible()
     page.get_by_test_id("stSkipToContent").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     expect(page.get_by_role("combobox", name="Model")).to_be_focused()
+
+
+def a_link_that_nobody_else_can_open_says_so(page: Page, address: str) -> None:
+    said = page.get_by_text("This link works on this computer only")
+    expect(said).to_have_count(0)
+    page.get_by_role("button", name="Copy link").click()
+    expect(said).to_be_visible()
+    expect(said).to_contain_text(urlsplit(address).hostname or "")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from attnviz.hosts import registry
 from attnviz.kit.bundle import source
@@ -20,9 +20,9 @@ def painted_pictures(page: Page) -> Locator:
 
 
 @pytest.fixture
-def page(fresh_page: Page) -> Page:
+def page(visitor: Callable[..., BrowserContext]) -> Page:
     """Open a page in a browser that has no script cached."""
-    return fresh_page
+    return visitor().new_page()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from attnviz.lessons.folder.lesson_data import script_sentences
@@ -25,6 +26,7 @@ def calls() -> list[tuple[str, ast.Call]]:
     return found
 
 
+@cache
 def declared_phrases() -> set[str]:
     """Every sentence of the package, and of the scripts of a folder of lessons."""
     return set(script_sentences()) | {

@@ -44,10 +44,9 @@ COMPONENT = "compared"
 
 
 def choose(view: CompareState, request: Request, loaded: "Model") -> str:
-    """Draw the controls for the second run of the comparison; return how it differs: by sentence, language, model or
-    mask.
+    """Draw the controls; return the kind of comparison.
 
-    The result is "sentence" if this model does not support the requested way.
+    It is "sentence" if this model does not support the requested kind.
     """
     ways = _ways(request, loaded)
     by = view.by if view.by in ways else "sentence"
@@ -185,7 +184,7 @@ def _other_model(view: CompareState, names: dict[str, str]) -> str:
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
-    """Draw the tab Compare; return its state, which a copied link stores."""
+    """Draw the tab; return the state that a link to the tab contains."""
     start = CompareState(kind="cross" if "cross" in trace.kinds else trace.kinds[0])
     view = layout.state_in_address(CompareState, SiteBounds.from_trace(trace).by_field(), start)
     view = replace(view, by=choose(view, request, loaded))

@@ -1,6 +1,6 @@
-"""The visitor's seat in a class: it says that the visitor is a student of the class or its teacher, and proves it.
+"""The visitor's seat in a class: none, a student's, or its teacher's.
 
-The session holds the seat, and the browser stores it so that it survives a reload (attnviz/classroom/class_seat). All
+The session holds the seat, and the browser stores it for after a reload or a sleep (attnviz/classroom/class_seat). All
 tabs of a browser share a student's token, so that two tabs are one student. A teacher's secret belongs to one tab.
 """
 
@@ -22,10 +22,7 @@ _MOST_TOKEN = 200  # characters
 
 @dataclass(frozen=True)
 class Seat:
-    """Membership in the class with this `code`, as a student or as the teacher (`role`).
-
-    `token` is the secret by which the class recognizes the student or the teacher.
-    """
+    """A seat in the class with this code. `token` is a student's token or a teacher's secret."""
 
     code: str
     role: str
@@ -33,7 +30,7 @@ class Seat:
 
     @property
     def key(self) -> TeacherKey:
-        """The seat as a `TeacherKey`; valid only for a teacher's seat."""
+        """The teacher's key."""
         return TeacherKey(self.code, self.token)
 
 
@@ -54,7 +51,7 @@ def current_seat() -> Seat | None:
 
 
 def all_taken() -> tuple[Seat, ...]:
-    """Return the seats of this visitor in all classes, including classes whose panel is hidden."""
+    """Return all seats of this visit, including those in classes whose panel was put aside."""
     return tuple(st.session_state.get(_SEATS, {}).values())
 
 

@@ -44,10 +44,11 @@ def running(tmp_path: Path) -> Iterator[Restartable]:
 
 @pytest.fixture
 def come(visitor: Callable[..., BrowserContext], settle: Callable, running: Restartable) -> Callable[[int], list[Page]]:
-    """Make visitors, each with a drawn Heads page and all its scripts loaded."""
+    """Make sessions, each in a tab of its own, with a drawn Heads page and all its scripts loaded."""
 
     def make(count: int) -> list[Page]:
-        pages = [visitor(base_url=f"http://127.0.0.1:{running.port}").new_page() for _ in range(count)]
+        context = visitor(base_url=f"http://127.0.0.1:{running.port}")
+        pages = [context.new_page() for _ in range(count)]
         for page in pages:
             page.goto("/heads?src=I+love+you.&to=fr&kind=cross&layer=1&head=3")
             settle(page)
@@ -91,7 +92,7 @@ def shows_the_sentence(page: Page) -> None:
 
 
 def test_what_was_on_its_way_typed_or_chosen_when_the_server_died_is_not_lost(come, running, settle) -> None:
-    """Six visitors of one server. What three of them entered is asked again, what the fourth typed is not entered, and
+    """Six sessions of one server. What three of them entered is asked again, what the fourth typed is not entered, and
     the first choice of the others is kept: a head, another page.
     """
     acts = (chooses_a_head, goes_to_another_page)

@@ -75,9 +75,9 @@ def test_no_part_of_a_class_is_out_of_reach_on_a_phone(visitor, classes) -> None
     require_nothing_is_out_of_reach(page)
 
 
-def test_no_part_of_a_lesson_is_out_of_reach_on_a_phone(visitor, settle) -> None:
+def test_no_part_of_a_lesson_is_out_of_reach_on_a_phone(new_tab, settle) -> None:
     """Its questions stand as a class's do, over two buttons instead of one."""
-    page = visitor(**PHONE).new_page()
+    page = new_tab(**PHONE)
     for at in (CELL, CHOICE, TEXT, LONG_ROW):
         query = urlencode({**LESSON.picture(at).texts, "lesson": "kinds", "lesson_step": at + 1})
         page.goto(f"/heads?{query}")
@@ -86,8 +86,8 @@ def test_no_part_of_a_lesson_is_out_of_reach_on_a_phone(visitor, settle) -> None
     require_nothing_is_out_of_reach(page)
 
 
-def test_what_is_right_and_the_way_on_stand_below_the_picture(visitor, settle) -> None:
-    page = visitor(**PHONE).new_page()
+def test_what_is_right_and_the_way_on_stand_below_the_picture(new_tab, settle) -> None:
+    page = new_tab(**PHONE)
     resize(page, SMALL)
     page.goto(f"/heads?{urlencode({**LESSON.picture(CELL).texts, 'lesson': 'kinds', 'lesson_step': 1})}")
     settle(page)

@@ -101,8 +101,8 @@ def test_the_menu_leads_to_pages_with_the_conversation(page: Page, settle: Calla
         expect(page.get_by_test_id("stAlert").filter(has=page.get_by_text("error"))).to_have_count(0)
 
 
-def test_a_conversation_fits_a_phone(visitor: Callable, settle: Callable, chat_folder: str) -> None:
-    page = visitor(color_scheme="dark", **PHONE).new_page()
+def test_a_conversation_fits_a_phone(new_tab: Callable, settle: Callable, chat_folder: str) -> None:
+    page = new_tab(color_scheme="dark", **PHONE)
     open_page(page, settle, "heads", model=chat_folder, chat=json.dumps(SAID))
     page.get_by_role("button", name="Bar: It sleeps on.").tap()
     conversation(page).tap()

@@ -4,24 +4,10 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.at_rest import wait_until_at_rest
 from tests.browser.decoding.stepper import PATH, ROOT, open_decoding
-
-
-def test_the_stepper_stays_inside_every_window(page: Page) -> None:
-    open_decoding(page)
-    root = page.locator(ROOT)
-    for width, height, scheme in ((1440, 900, "light"), (1280, 720, "dark"), (390, 844, "light")):
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": height})
-        expect(root).to_have_attribute("data-theme", scheme)
-        wait_until_at_rest(root)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        box = root.bounding_box()
-        assert box is not None
-        assert box["x"] + box["width"] <= width + 1
 
 
 def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
@@ -36,16 +22,31 @@ def test_a_beams_hypotheses_can_be_read(page: Page) -> None:
 ALL_BROKEN = "&causal=none&dropout=true&dtype=bfloat16&restart=true"
 
 
-def test_steps_and_verdict_are_seen_without_scrolling(page: Page) -> None:
+def test_steps_and_verdict_are_seen_without_scrolling_and_stay_inside_every_window(page: Page) -> None:
     for more in ("", "&causal=none", ALL_BROKEN):
         open_decoding(page, PATH + more)
         page.locator("[data-verdict]").wait_for()
+        if not more:
+            the_stepper_stays_inside_every_window(page)
         if more != ALL_BROKEN:
             what_is_broken_on_purpose_is_seen_and_the_rest_is_folded(page, more)
         for width, height in ((1440, 900), (1280, 720)):
             page.set_viewport_size({"width": width, "height": height})
             wait_until_at_rest(page.locator(ROOT))
             stands_above_the_status_bar(page)
+
+
+def the_stepper_stays_inside_every_window(page: Page) -> None:
+    root = page.locator(ROOT)
+    for width, height, scheme in ((1440, 900, "light"), (1280, 720, "dark"), (390, 844, "light")):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        expect(root).to_have_attribute("data-theme", scheme)
+        wait_until_at_rest(root)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        box = root.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width + 1
 
 
 def stands_above_the_status_bar(page: Page) -> None:
@@ -92,8 +93,9 @@ def point_at_a_cell(page: Page) -> None:
     pytest.fail("no cell was found")
 
 
-def test_the_tip_follows_the_head_and_the_sentence_under_a_resting_pointer(page: Page) -> None:
+def test_the_tip_follows_head_and_sentence_and_a_saved_picture_bears_no_controls_words(page: Page) -> None:
     open_decoding(page, f"{PATH}&step=5&layer=0&head=0")
+    a_picture_of_the_maps_bears_no_controls_words(page)
     point_at_a_cell(page)
     tip = page.locator(".map-box .tip")
     first = tip.inner_text()
@@ -107,10 +109,19 @@ def test_the_tip_follows_the_head_and_the_sentence_under_a_resting_pointer(page:
     assert tip.is_hidden() or "aime" not in tip.inner_text()
 
 
+def a_picture_of_the_maps_bears_no_controls_words(page: Page) -> None:
+    page.locator(".stepper .menu > summary").click()
+    with page.expect_download() as saved:
+        page.get_by_role("menuitem", name="SVG picture").click()
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", saved.value.path().read_text(encoding="utf-8"))
+    assert {"one pass", "steps", "computed once"} <= set(texts)
+    assert not [text for text in texts if re.search(r"asking|Export|Play|drag|click", text)]
+
+
 def test_on_a_phone_every_term_says_what_it_means_by_pointer_key_and_finger(
-    visitor: Callable[..., BrowserContext],
+    new_tab: Callable[..., Page],
 ) -> None:
-    page = open_decoding(visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page())
+    page = open_decoding(new_tab(viewport={"width": 390, "height": 844}, has_touch=True))
     the_verdict_the_step_and_its_maps_are_in_the_first_screen(page)
     terms, bubble = page.locator(".stepper .term"), page.locator(".stepper .definition")
     assert terms.count() >= 10
@@ -127,16 +138,6 @@ def test_on_a_phone_every_term_says_what_it_means_by_pointer_key_and_finger(
         loss.blur()
         page.locator(".stepper h2").first.hover()
         expect(bubble).to_be_hidden()
-
-
-def test_a_picture_of_the_maps_bears_no_controls_words(page: Page) -> None:
-    open_decoding(page, f"{PATH}&step=2")
-    page.locator(".stepper .menu > summary").click()
-    with page.expect_download() as saved:
-        page.get_by_role("menuitem", name="SVG picture").click()
-    texts = re.findall(r"<text[^>]*>([^<]*)</text>", saved.value.path().read_text(encoding="utf-8"))
-    assert {"one pass", "steps", "computed once"} <= set(texts)
-    assert not [text for text in texts if re.search(r"asking|Export|Play|drag|click", text)]
 
 
 def test_beside_a_lesson_no_name_of_a_column_is_cut(page: Page, settle: Callable[[Page], None]) -> None:

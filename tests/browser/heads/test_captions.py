@@ -3,6 +3,8 @@
 test_tabs.py has the pictures of the other tabs of Heads.
 """
 
+import csv
+import io
 from collections.abc import Callable
 from xml.etree import ElementTree
 
@@ -27,10 +29,15 @@ def open_picture(page: Page, settle: Callable, path: str) -> None:
     settle(page)
 
 
-def test_a_saved_picture_says_what_it_is_of(page: Page, settle: Callable) -> None:
+def test_a_saved_picture_says_what_it_is_of_and_its_menu_saves_pixels_and_numbers(page: Page, settle: Callable) -> None:
     for path, site in PICTURES:
         open_picture(page, settle, path)
         has_its_caption(page, site)
+        if "pins" not in path:
+            assert export(page, "PNG").read_bytes().startswith(b"\x89PNG")
+            rows = list(csv.DictReader(io.StringIO(export(page, "CSV").read_text(encoding="utf-8-sig"))))
+            assert {"love", "vous"} & {row["key"] for row in rows}
+            assert all(0 <= float(row["weight"]) <= 1 for row in rows)
 
 
 def test_a_long_sentence_is_wrapped_and_the_model_is_told_all_the_same(page: Page, settle: Callable) -> None:

@@ -24,8 +24,9 @@ def button(page: Page) -> Locator:
     return page.locator(".options > summary")
 
 
-def test_five_controls_are_in_sight_and_nine_in_the_menu(page: Page, settle) -> None:
+def test_five_controls_are_in_sight_nine_in_the_menu_and_the_switch_says_what_it_does(page: Page, settle) -> None:
     picture = open_tab(page, settle, LINK)
+    the_switch_says_what_it_switches(page, picture)
     for width in (1440, 1280, 390):
         page.set_viewport_size({"width": width, "height": 800})
         wait_until_at_rest(picture)
@@ -39,6 +40,17 @@ def test_five_controls_are_in_sight_and_nine_in_the_menu(page: Page, settle) -> 
         assert max(edges) <= inside["x"] + inside["width"]
         page.keyboard.press("Escape")
         expect(menu(page)).to_be_hidden()
+
+
+def the_switch_says_what_it_switches(page: Page, picture: Locator) -> None:
+    switch = picture.locator("[data-term='Switch off']")
+    page.keyboard.press("a")
+    expect(switch).to_have_text("Switch all of L1 off")
+    page.keyboard.press("l")
+    expect(switch).to_have_text("Switch all heads off")
+    page.keyboard.press("a")
+    expect(switch).to_have_text("Switch H3 of all layers off")
+    page.keyboard.press("l")  # the head of before
 
 
 def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page, settle) -> None:
@@ -73,14 +85,14 @@ def test_the_menu_stays_open_while_several_are_chosen_and_counts_them(page: Page
     expect(menu(page)).to_be_hidden()
 
 
-def test_the_menu_opens_under_a_finger_and_in_present(visitor, settle) -> None:
-    page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+def test_the_menu_opens_under_a_finger_and_in_present(new_tab, settle) -> None:
+    page = new_tab(viewport={"width": 390, "height": 844}, has_touch=True)
     wait_until_at_rest(open_tab(page, settle, LINK))  # a tap that is on its way hits nothing where the picture moves
     button(page).tap()
     menu(page).get_by_role("button", name="Words", exact=True).tap()
     menu(page).get_by_role("button", name="Mean heads", exact=True).tap()
     expect(button(page)).to_have_text("Options · 2")
-    page = visitor().new_page()
+    page = new_tab()
     picture = open_tab(page, settle, f"{LINK}&present=1")
     expect(page.locator("[data-presented]")).to_have_count(1)
     expect(button(page)).to_be_hidden()
@@ -105,14 +117,3 @@ def test_the_open_menu_can_be_read_and_used_by_everybody(page: Page, settle) -> 
         page.wait_for_function("() => document.getAnimations().every(({ playState }) => playState !== 'running')")
         expect(menu(page)).to_be_visible()
         assert page.evaluate(AXE) == []
-
-
-def test_the_switch_says_what_it_switches(page: Page, settle) -> None:
-    picture = open_tab(page, settle, LINK)
-    switch = picture.locator("[data-term='Switch off']")
-    page.keyboard.press("a")
-    expect(switch).to_have_text("Switch all of L1 off")
-    page.keyboard.press("l")
-    expect(switch).to_have_text("Switch all heads off")
-    page.keyboard.press("a")
-    expect(switch).to_have_text("Switch H3 of all layers off")

@@ -76,8 +76,8 @@ def test_by_keyboard_a_span_is_made_and_taken_as_the_answer(page: Page, settle, 
     expect(picture.locator(".band-name")).to_have_count(2)
 
 
-def test_a_finger_taps_a_spans_first_token_and_its_last(visitor, settle) -> None:
-    page = visitor(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844}).new_page()
+def test_a_finger_taps_a_spans_first_token_and_its_last(new_tab, settle) -> None:
+    page = new_tab(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 844})
     picture = open_tab(page, settle, LINK)
     token(picture, 3).tap()
     expect(picture.locator(".editor")).to_contain_text("Click the span’s last token")

@@ -79,8 +79,8 @@ def test_a_draft_begins_with_a_picture_and_nothing_of_it_is_lost(visitor, settle
     expect(page).to_have_url(re.compile("/lessons.*edit=1"))
 
 
-def test_a_draft_of_the_first_version_opens_on_a_phone(visitor, settle) -> None:
-    page = visitor(**PHONE, color_scheme="dark").new_page()
+def test_a_draft_of_the_first_version_opens_on_a_phone(new_tab, settle) -> None:
+    page = new_tab(**PHONE, color_scheme="dark")
     asked = {"kind": "choice", "ask": "Does a row see what comes later?", "options": "Yes\nNo", "right": "2"}
     steps = [{"title": "Alpha", "link": "/masks?src=I+love+you.&to=fr", "question": asked}]
     keep(page, settle, {"title": "Rows", "minutes": "10", "audience": "anybody", "language": "en", "steps": steps})

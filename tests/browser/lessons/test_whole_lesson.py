@@ -97,8 +97,8 @@ def test_a_whole_lesson_by_mouse(page: Page, settle) -> None:
     expect(page.get_by_text("Right.")).to_be_visible()
 
 
-def test_the_rest_by_keyboard_on_a_phone(visitor, settle) -> None:
-    page = visitor(viewport={"width": 390, "height": 844}).new_page()
+def test_the_rest_by_keyboard_on_a_phone(new_tab, settle) -> None:
+    page = new_tab(viewport={"width": 390, "height": 844})
     page.goto(f"/heads?src=The+red+dog+sleeps.&to=fr&kind=cross&layer=0&head=3&lesson={LESSON}&lesson_step=3")
     settle(page)
     panel, picture = page.locator(".st-key-lesson-panel"), page.locator("[data-attnviz-painted]")
@@ -129,8 +129,8 @@ def test_the_rest_by_keyboard_on_a_phone(visitor, settle) -> None:
     expect(page).to_have_url(re.compile("lesson=2-one-sentence-seventy-two-maps&lesson_step=1"))
 
 
-def test_on_a_phone_the_question_stays_above_the_picture(visitor, settle) -> None:
-    page = visitor(**PHONE).new_page()
+def test_on_a_phone_the_question_stays_above_the_picture(new_tab, settle) -> None:
+    page = new_tab(**PHONE)
     src = "src=The+red+dog+sleeps.&to=fr&tgt=Le+chien+rouge+dort."
     page.goto(f"/heads?{src}&kind=cross&layer=2&head=4&lesson={LESSON}&lesson_step=1")
     settle(page)
@@ -156,8 +156,8 @@ def test_on_a_phone_the_question_stays_above_the_picture(visitor, settle) -> Non
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_phone_shows_its_number_pad_for_a_number(visitor, settle) -> None:
-    page = visitor(**PHONE).new_page()
+def test_a_phone_shows_its_number_pad_for_a_number(new_tab, settle) -> None:
+    page = new_tab(**PHONE)
     page.goto("/decoding?src=The+red+dog+sleeps.&to=fr&lesson=6-all-at-once-and-step-by-step&lesson_step=1")
     settle(page)
     field = page.get_by_label("Your number")

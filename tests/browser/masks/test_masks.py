@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.at_rest import wait_until_at_rest
-from tests.browser.masks.mask_lab import LINK, drag, hidden_cells, lab, middle, open_masks, sums
+from tests.browser.masks.mask_lab import LINK, drag, hidden_cells, lab, open_masks, sums
 
 
 def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settle) -> None:
@@ -21,7 +21,7 @@ def test_a_painted_mask_is_applied_and_the_row_sums_follow(page: Page, settle) -
     expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("no longer sum")
 
 
-def test_the_whole_map_and_a_pinned_row_are_there_as_tables(page: Page, settle) -> None:
+def test_the_whole_map_and_a_pinned_row_are_tables_and_all_fits_the_screens_width(page: Page, settle) -> None:
     open_masks(page, settle, LINK + "&row=2")
     table = lab(page).get_by_role("table", name="Pinned row in numbers")
     for name in ("score", "masked score", "exp(s − max)", "weight"):
@@ -35,19 +35,6 @@ def test_the_whole_map_and_a_pinned_row_are_there_as_tables(page: Page, settle) 
     assert grid.locator("table").get_attribute("aria-colcount") == str(len(columns) + 6)
     size = lab(page).evaluate("({ attnviz: { payload } }) => payload.q * payload.k")
     assert grid.locator("table").get_attribute("aria-rowcount") == str(size + 1)
-
-
-def test_a_row_without_keys_is_nan_and_the_page_says_why(page: Page, settle) -> None:
-    open_masks(page, settle)
-    page.keyboard.down("Shift")
-    page.mouse.click(*middle(page, 2, 1))
-    page.keyboard.up("Shift")
-    expect(sums(page).nth(2)).to_have_text(re.compile("NaN$"))
-    expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("NaN")
-
-
-def test_the_masks_page_fits_the_screens_width(page: Page, settle) -> None:
-    open_masks(page, settle)
     for theme, width, height in (("light", 1440, 900), ("dark", 1280, 720), ("dark", 390, 844)):
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size({"width": width, "height": height})

@@ -31,8 +31,10 @@ def test_what_is_shown_at_once_is_what_torch_then_says(page: Page, settle) -> No
     assert lab(page).evaluate(numbers) == pytest.approx(at_once, abs=1e-6)
 
 
-def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settle) -> None:
+def test_the_keyboard_paints_cells_rows_and_columns_and_hears_why_nothing_changes(page: Page, settle) -> None:
     open_masks(page, settle)
+    painting_a_hidden_cell_announces_why_nothing_changes(page)
+    page.keyboard.press("x")
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     lab(page).locator("canvas").focus()
 
@@ -59,8 +61,7 @@ def test_the_keyboard_paints_cells_rows_and_columns(page: Page, settle) -> None:
     expect(page).to_have_url(re.compile("masks=none"))
 
 
-def test_painting_a_hidden_cell_by_keyboard_announces_why_nothing_changes(page: Page, settle) -> None:
-    open_masks(page, settle)
+def painting_a_hidden_cell_announces_why_nothing_changes(page: Page) -> None:
     said = lab(page).get_by_role("status")
     lab(page).locator("canvas").focus()
     page.keyboard.press("ArrowRight")
@@ -74,7 +75,7 @@ def test_painting_a_hidden_cell_by_keyboard_announces_why_nothing_changes(page: 
     expect(said).to_have_text(re.compile("hidden by paint$"))
 
 
-def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settle) -> None:
+def test_shift_takes_a_row_which_is_then_nan_or_a_column_and_so_does_its_name(page: Page, settle) -> None:
     open_masks(page, settle)
     keys = lab(page).evaluate("(root) => root.attnviz.payload.k")
     column = [(row, 4) for row in range(keys)]
@@ -90,6 +91,9 @@ def test_shift_takes_a_row_or_a_column_and_so_does_its_name(page: Page, settle) 
             for key in modifiers:
                 page.keyboard.up(key)
             assert hidden_cells(page) == expected
+            if expected and expected is not column:
+                expect(sums(page).nth(2)).to_have_text(re.compile("NaN$"))
+                expect(lab(page).get_by_role("list", name="What happened")).to_contain_text("NaN")
 
 
 def test_a_long_sentence_is_zoomed_into_and_painted_cell_by_cell(page: Page, settle) -> None:

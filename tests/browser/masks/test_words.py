@@ -33,8 +33,13 @@ def lies_below(page: Page, node: Locator) -> None:
     assert below["y"] == pytest.approx(box["y"] + box["height"] + 6, abs=1)
 
 
-def test_the_pointer_is_told_what_rules_tabs_fills_and_tools_mean(page: Page, settle) -> None:
+def test_keyboard_and_pointer_are_told_what_rules_tabs_fills_and_tools_mean(page: Page, settle) -> None:
     open_masks(page, settle)
+    the_keyboard_is_told_and_esc_ends_it(page)
+    the_list_of_keys_gives_way_to_the_menu_that_it_lies_over(page)
+    page.keyboard.press("Escape")
+    page.mouse.move(5, 500)
+    expect(bubble(page)).to_have_count(0)
     for word in ("wait-k", "padding"):
         page.get_by_test_id("stButtonGroup").get_by_text(word, exact=True).hover()
         says(page, word)
@@ -53,8 +58,7 @@ def test_the_pointer_is_told_what_rules_tabs_fills_and_tools_mean(page: Page, se
     says(page, "finfo.min")
 
 
-def test_the_keyboard_is_told_the_same_and_esc_ends_it(page: Page, settle) -> None:
-    open_masks(page, settle)
+def the_keyboard_is_told_and_esc_ends_it(page: Page) -> None:
     page.locator(".st-key-pick-masks button", has_text="causal").focus()
     page.keyboard.press("ArrowRight")
     says(page, "padding")
@@ -67,8 +71,21 @@ def test_the_keyboard_is_told_the_same_and_esc_ends_it(page: Page, settle) -> No
     says(page, "To paint")
 
 
-def test_on_a_phone_the_picture_stands_before_its_controls_and_a_finger_is_told_the_same(visitor, settle) -> None:
-    page = visitor(color_scheme="dark", viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+def the_list_of_keys_gives_way_to_the_menu_that_it_lies_over(page: Page) -> None:
+    keys = lab(page).get_by_role("dialog", name="Keys")
+    toggle = lab(page).get_by_role("button", name="? keys")
+    for is_open in (True, False, True):
+        toggle.click()
+        expect(keys).to_be_visible(visible=is_open)
+    keys.click()
+    expect(keys).to_be_visible()
+    lab(page).locator("summary").click()
+    lab(page).get_by_role("menuitem").last.click(trial=True)
+    expect(keys).to_be_hidden()
+
+
+def test_on_a_phone_the_picture_stands_before_its_controls_and_a_finger_is_told_the_same(new_tab, settle) -> None:
+    page = new_tab(color_scheme="dark", viewport={"width": 390, "height": 844}, has_touch=True)
     open_masks(page, settle)
     picture = place(lab(page))
     assert picture["y"] + picture["height"] < place(page.locator(".st-key-pick-kind"))["y"]
@@ -85,21 +102,6 @@ def place(node: Locator) -> FloatRect:
     box = node.bounding_box()
     assert box is not None
     return box
-
-
-def test_columns_of_the_fills_are_explained_by_keyboard_too(page: Page, settle) -> None:
-    page.goto(f"{LINK}&tab=fills")
-    settle(page)
-    head = page.locator("table.fills [data-term='masked']")
-    head.scroll_into_view_if_needed()
-    head.focus()
-    page.keyboard.press("Shift+Tab")
-    says(page, "sum")
-    page.keyboard.press("Tab")
-    says(page, "masked")
-    scroll_under_the_bubble(page)
-    says(page, "masked")
-    lies_below(page, head)
 
 
 def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settle) -> None:
@@ -127,25 +129,6 @@ def test_the_tooltip_has_the_numbers_of_the_map_that_is_drawn(page: Page, settle
     expect(tip).to_contain_text("weight 0.12500")
 
 
-def test_another_sentence_takes_the_tooltip_along(page: Page, settle) -> None:
-    open_masks(page, settle)
-    page.mouse.move(*middle(page, 4, 0, "attn"))
-    tip = lab(page).locator(".tip")
-    expect(tip).to_contain_text("weight")
-    id_ = lab(page).get_attribute("data-attnviz-painted") or ""
-    field = page.get_by_label("Target (empty: the model translates)")
-    field.focus()
-    page.keyboard.press("Control+a")
-    page.keyboard.type("Oui.")
-    page.keyboard.press("Enter")
-    expect(lab(page)).not_to_have_attribute("data-attnviz-painted", id_)
-    settle(page)
-    if tip.is_visible():
-        row = lab(page).evaluate("({ attnviz: app }) => app.rowNames[app.hover.row]")
-        expect(tip).to_contain_text(row)
-        expect(tip).not_to_contain_text("tous")
-
-
 def test_a_file_bears_no_words_of_controls(page: Page, settle) -> None:
     words = "+".join(["the", "old", "man", "has", "a", "big", "red", "dog"] * 12)
     open_masks(page, settle, f"/masks?src={words}&to=fr&kind=encoder_self&layer=1&head=3&masks=none")
@@ -159,7 +142,7 @@ def test_a_file_bears_no_words_of_controls(page: Page, settle) -> None:
     assert not re.search(r"\b(drag|click|zoom|paint)\b", text)
 
 
-def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, settle) -> None:
+def test_one_click_shows_three_answers_of_a_row_without_keys_and_their_columns(page: Page, settle) -> None:
     open_masks(page, settle)
     page.get_by_role("button", name="A row without keys").click()
     cards = page.locator(".answers article")
@@ -171,17 +154,18 @@ def test_one_click_shows_the_three_answers_of_a_row_without_keys(page: Page, set
     assert max(tops) - min(tops) < 2, "beside each other"
     expect(page).to_have_url(re.compile("tab=fills"))
     expect(page).to_have_url(re.compile("paint="))
+    settle(page)
+    the_keyboard_is_told_of_a_column(page)
 
 
-def test_the_list_of_keys_gives_way_to_the_menu_that_it_lies_over(page: Page, settle) -> None:
-    open_masks(page, settle)
-    keys = lab(page).get_by_role("dialog", name="Keys")
-    toggle = lab(page).get_by_role("button", name="? keys")
-    for is_open in (True, False, True):
-        toggle.click()
-        expect(keys).to_be_visible(visible=is_open)
-    keys.click()
-    expect(keys).to_be_visible()
-    lab(page).locator("summary").click()
-    lab(page).get_by_role("menuitem").last.click(trial=True)
-    expect(keys).to_be_hidden()
+def the_keyboard_is_told_of_a_column(page: Page) -> None:
+    head = page.locator("table.fills [data-term='masked']")
+    head.scroll_into_view_if_needed()
+    head.focus()
+    page.keyboard.press("Shift+Tab")
+    says(page, "sum")
+    page.keyboard.press("Tab")
+    says(page, "masked")
+    scroll_under_the_bubble(page)
+    says(page, "masked")
+    lies_below(page, head)

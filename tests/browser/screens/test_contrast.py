@@ -9,8 +9,8 @@ from tests.browser.screens.pages import SRC
 
 
 @pytest.fixture
-def forced_colors_page(visitor) -> Page:
-    return visitor(forced_colors="active").new_page()
+def forced_colors_page(new_tab) -> Page:
+    return new_tab(forced_colors="active")
 
 
 def look(part: Locator) -> tuple[str, str]:

@@ -12,8 +12,8 @@ PICTURES = ".map-box, .lab-map, .curves-box, .links-body"
 
 
 @pytest.fixture
-def phone(visitor) -> Page:
-    return visitor(**PHONE).new_page()
+def phone(new_tab) -> Page:
+    return new_tab(**PHONE)
 
 
 def open_page(page: Page, settle, address: str) -> Page:
@@ -76,10 +76,8 @@ def test_the_line_opens_the_menu_and_a_page_is_reached_with_its_sentence(phone: 
     expect(phone.get_by_role("button", name="Bar: I love you. → French")).to_be_visible()
 
 
-def test_the_line_opens_the_bar_and_enter_runs_and_closes_it(visitor, settle) -> None:
-    page = open_page(
-        visitor(viewport={"width": 640, "height": 450}).new_page(), settle, f"/heads?{SRC}"
-    )  # 1280, at 200 %
+def test_the_line_opens_the_bar_and_enter_runs_and_closes_it(new_tab, settle) -> None:
+    page = open_page(new_tab(viewport={"width": 640, "height": 450}), settle, f"/heads?{SRC}")  # 1280, at 200 %
     line = page.get_by_role("button", name="Bar: I love you. → French")
     source = page.get_by_label("Source sentence")
     expect(source).to_be_hidden()
@@ -119,11 +117,9 @@ def test_a_finger_pins_by_a_tap_and_two_zoom(phone: Page, settle) -> None:
     expect(phone).to_have_url(re.compile("zoom="))
 
 
-def test_a_phone_held_sideways_has_the_phones_page(visitor, settle) -> None:
+def test_a_phone_held_sideways_has_the_phones_page(new_tab, settle) -> None:
     sideways = PHONE | {"viewport": {"width": 844, "height": 390}}
-    page = open_page(
-        visitor(**sideways).new_page(), settle, f"/heads?{SRC}&lesson=1-what-a-head-looks-at&lesson_step=1"
-    )
+    page = open_page(new_tab(**sideways), settle, f"/heads?{SRC}&lesson=1-what-a-head-looks-at&lesson_step=1")
     expect(page.get_by_role("button", name="Pages")).to_be_visible()
     expect(page.get_by_role("link", name="Masks")).to_be_hidden()
     expect(page.get_by_label("Source sentence")).to_be_hidden()

@@ -38,8 +38,8 @@ def wait_until_presented(page: Page) -> None:
 
 
 @pytest.fixture
-def projector(visitor) -> Page:
-    return visitor(viewport={"width": 1920, "height": 1080}).new_page()
+def projector(new_tab) -> Page:
+    return new_tab(viewport={"width": 1920, "height": 1080})
 
 
 def test_the_key_shows_the_picture_alone_and_arrows_walk_and_escape_leaves(projector: Page, settle) -> None:

@@ -57,19 +57,8 @@ def test_a_field_is_explained_when_the_tab_key_comes_to_it_and_not_while_it_is_t
     expect(bubble(page)).to_have_count(0)
 
 
-def test_on_another_page_a_word_has_that_pages_meaning_and_one_bubble(page: Page, settle) -> None:
-    page.goto(f"/masks?{SRC}")
-    settle(page)
-    page.get_by_role("link", name="Anatomy").first.click()
-    expect(page.get_by_text("Shape walk", exact=True)).to_be_visible()
-    settle(page)
-    page.get_by_text("Shape walk", exact=True).hover()
-    expect(bubble(page).locator("p")).to_have_text(words_of("Anatomy")["Shape walk"])
-    expect(page.locator(".definitions")).to_have_count(1)
-
-
-def test_a_finger_that_rests_on_a_button_asks_and_one_that_taps_it_presses(visitor, settle) -> None:
-    page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+def test_a_finger_that_rests_on_a_button_asks_and_one_that_taps_it_presses(new_tab, settle) -> None:
+    page = new_tab(viewport={"width": 390, "height": 844}, has_touch=True)
     page.goto(f"/masks?{SRC}")
     settle(page)
     rule = page.get_by_test_id("stButtonGroup").get_by_text("wait-k", exact=True)
@@ -82,7 +71,7 @@ def test_a_finger_that_rests_on_a_button_asks_and_one_that_taps_it_presses(visit
     expect(bubble(page).locator("p")).to_have_text(words_of("Masks")["wait-k"])
 
 
-def test_an_unchanged_answer_does_not_send_the_words_again(page: Page, settle) -> None:
+def test_an_unchanged_answer_sends_no_words_again_and_another_page_has_its_own(page: Page, settle) -> None:
     sent: list[bytes | str] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(frame)))
     page.goto(f"/masks?{SRC}")
@@ -95,6 +84,12 @@ def test_an_unchanged_answer_does_not_send_the_words_again(page: Page, settle) -
         page.wait_for_timeout(20)
     settle(page)
     assert not any(words in _bytes(frame) for frame in sent)
+    page.get_by_role("link", name="Anatomy").first.click()
+    expect(page.get_by_text("Shape walk", exact=True)).to_be_visible()
+    settle(page)
+    page.get_by_text("Shape walk", exact=True).hover()
+    expect(bubble(page).locator("p")).to_have_text(words_of("Anatomy")["Shape walk"])
+    expect(page.locator(".definitions")).to_have_count(1)
 
 
 def _bytes(frame: bytes | str) -> bytes:

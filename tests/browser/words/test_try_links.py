@@ -40,8 +40,8 @@ def test_the_key_that_the_bubble_names_follows_a_pictures_link(page: Page, settl
     settle(page)
 
 
-def test_a_finger_taps_the_link(visitor, settle) -> None:
-    page = visitor(viewport={"width": 390, "height": 844}, has_touch=True).new_page()
+def test_a_finger_taps_the_link(new_tab, settle) -> None:
+    page = new_tab(viewport={"width": 390, "height": 844}, has_touch=True)
     page.goto(f"/?{SRC}")
     settle(page)
     page.locator("[data-term='attention map']:visible").first.tap()
