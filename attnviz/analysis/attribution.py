@@ -50,7 +50,8 @@ class LogitTarget:
     def require(self, trace: Trace) -> Tensor:
         """Return the trace's logits.
 
-        Raise ValueError if the trace has no such row or token, or if its logits are no sum.
+        Raise ValueError if the trace has no such row or token, or if patched hidden states make its logits impossible
+        to split.
         """
         if trace.logits is None:
             raise ValueError("This trace was recorded without logits. Please record it again with logits=True.")

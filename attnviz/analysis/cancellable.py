@@ -43,7 +43,7 @@ class Cancellable:
         )
 
     def inside_step(self, done: int, total: int) -> "Cancellable":
-        """Return a Cancellable for the passes within one step, when `done` of `total` steps are already finished."""
+        """Return a Cancellable for the passes within one step; it keeps reporting `done` of `total` steps."""
         return Cancellable(lambda _done, _total: self.tell(done, total))
 
 

@@ -72,9 +72,10 @@ def reference_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) ->
 
 
 def measured_means(model: Model, to: str, *, stop: Cancellable = TO_THE_END) -> MeanContexts:
-    """Measure the means now, with the shipped translations, or else with what the model itself writes.
+    """Measure the mean contexts now, over the shipped sentences with their translations.
 
-    Sentences that the model cannot read completely are left out. Raise ValueError if that is all of them.
+    Without translations into `to`, the targets are those that the model writes itself. Sentences that the model cannot
+    read completely are left out. Raise ValueError if no sentence remains.
     """
     if model.inputs.is_image:
         raise ValueError(

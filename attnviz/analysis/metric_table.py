@@ -91,10 +91,14 @@ def join_tables(tables: Sequence[Columns]) -> Columns:
 
 
 class HeadMetrics:
-    """The metrics of a kind's heads, as `head_metrics` has them, from blocks of rows of one layer after another."""
+    """Computes the metrics of all heads of one kind, as in `head_metrics`, from blocks of rows, one layer after
+    another.
+    """
 
     def __init__(self, shown: ShownMaps, cells: Mapping[str, Cells] | None = None) -> None:
-        """Prepare to measure; `cells` names shares of some cells of each row, which become columns of their own."""
+        """Prepare the computation. `cells` adds columns by name: the share of each row's weight on the cells that a
+        mask selects.
+        """
         self._shown, self._more = shown, tuple(cells or ())
         trace, kind, lengths = shown.trace, shown.kind, shown.lengths
         self._places = places_on_keys(_places(shown.axes[0]), lengths), _places(shown.axes[1])
@@ -110,7 +114,10 @@ class HeadMetrics:
         self._farthest: list[tuple[Tensor, Tensor]] = []  # of each mask that was met
 
     def of_trace(self, also: Callable[[int], Callable[[RowBlock], object]] | None = None) -> Columns:
-        """Measure all heads, layer by layer and block by block. `also(layer)` returns what reads the blocks, too."""
+        """Measure all heads, layer by layer and block by block.
+
+        `also(layer)` may return another function that is called with each block of the layer.
+        """
         shown = self._shown
         layers, heads, rows, cols = shown.shape
 
@@ -130,7 +137,7 @@ class HeadMetrics:
         return self._columns(sums, tokens, torch.cat([self._farthest_keys(mask).expand(heads, -1) for mask in masks]))
 
     def of_maps(self, maps: EagerMaps) -> Columns:
-        """Measure all maps of the kind, which are in memory."""
+        """Measure all maps of the kind, which are already in memory."""
         layers, heads, rows, cols = maps.attn.shape
         sums = self._rows.read((layers * heads, rows, cols), blocks_of_maps(maps.attn.flatten(0, 1)))
         tokens = sums if self._has_tokens else self._read_tokens()
@@ -140,7 +147,9 @@ class HeadMetrics:
         return self._columns(sums, tokens, farthest)
 
     def _read_tokens(self) -> RowSums:
-        """Read the weights on the first and the end token of all rows, shown or not."""
+        """Sum the weights on the first and the end token over all token rows, even if the map shows words or hides some
+        tokens.
+        """
         layers, heads, *_ = self._shown.shape
         blocks = (
             block.move_heads(layer * heads) for layer in range(layers) for block in self._shown.token_blocks(layer)
@@ -242,11 +251,10 @@ def metric_columns(trace: TraceLike, kind: Kind, item: int = 0) -> Columns:
 
 
 class _EarlierPlaces:
-    """The keys right after earlier places of each query's own token; special tokens have none, and no row in
-    cross-attention.
+    """For each query, the keys that directly follow an earlier occurrence of the query's own token.
 
-    The weight on them is what an induction head looks at: Olsson et al., "In-context Learning and Induction Heads"
-    (2022), call it prefix matching.
+    Special tokens and queries of cross-attention have no such keys. The weight on these keys identifies an induction
+    head: Olsson et al., "In-context Learning and Induction Heads" (2022), call it prefix matching.
     """
 
     def __init__(self, queries: Sequence[Token], keys: Sequence[Token], *, is_self: bool) -> None:
@@ -262,7 +270,9 @@ class _EarlierPlaces:
         self._last: tuple[tuple[slice, slice], Tensor] | None = None
 
     def cells(self, rows: slice, keys: slice) -> Bool[Tensor, "rows keys"]:
-        """Return True for these keys of these rows."""
+        """Return a mask for a block of rows and keys: True where the key follows an earlier occurrence of the row's
+        token.
+        """
         if self._last is None or self._last[0] != (rows, keys):
             words = self._words[rows].unsqueeze(-1)
             earlier = torch.arange(keys.start, keys.stop) <= torch.arange(rows.start, rows.stop).unsqueeze(-1)

@@ -1,9 +1,9 @@
-"""Numbers that describe a head: how sharp it is, how far it looks, and how much weight it gives to certain tokens.
+"""Metrics of a head: how sharp its attention is, how far it looks, and how much weight it gives to certain tokens.
 
-They are means over rows of what `RowReader` reads from blocks of weights. Rows that hold no weight (no visible key, or
-every key hidden) are left out of a mean; where no row is left the metric is NaN. `entropy`, `mean_distance` and
-`diagonality` look at how a row's weight is spread, so a row that sums to less than 1 (special tokens hidden) counts as
-if it summed to 1; shares are weights as they stand.
+Each metric is a mean over rows, computed from the sums that `RowReader` collects from blocks of weights. Rows without
+any weight (no visible key, or every key hidden) are left out of the mean; if no row remains, the metric is NaN.
+`entropy`, `mean_distance` and `diagonality` describe how a row's weight is distributed, so a row that sums to less than
+1 (because special tokens are hidden) is first scaled to sum to 1. Shares use the weights unchanged.
 """
 
 import math
@@ -25,9 +25,11 @@ _NEAR = 256  # keys of a block whose distances are written out for each row
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """Sums over each row of some maps, `(maps, q_len)`: its weight, and where they were asked for the sums of -a ln a
-    and of a times the distance to its key. `on` has the weights on certain keys by name, and `counted` the rows that
-    have such a key.
+    """Sums over each row of some maps, `(maps, q_len)`.
+
+    `weight` is the sum of weights a, `information` the sum of -a ln a, and `distance` the sum of a times the distance
+    to its key; the last two are zeros if they were not requested. `on` has, by name, the weight on certain keys, and
+    `counted` the rows that have such keys.
     """
 
     weight: PerRow
@@ -39,11 +41,12 @@ class RowSums:
 
 @dataclass(frozen=True, eq=False)
 class RowReader:
-    """What to read from the rows of maps.
+    """Which sums to collect from the rows of maps.
 
-    `places` are those of rows and columns along the key axis, None where no distance is wanted. `beside` has for a name
-    one key of each row, -1 for none; `columns` has keys that are the same for all rows, and `cells` the rows that
-    count, with a function of rows and keys that says which of their cells do.
+    `places` are the positions of rows and of columns along the key axis; None if no distances are needed. The other
+    fields map a name to the keys on which weight is summed: `beside` to one key for each row (-1 for none), `columns`
+    to keys that are the same for all rows, and `cells` to the rows that have such keys and a function that returns
+    their cells as a mask.
     """
 
     places: tuple[Float[Tensor, " q_len"], Float[Tensor, " k_len"]] | None = None
@@ -52,7 +55,7 @@ class RowReader:
     cells: "Mapping[str, Cells]" = field(default_factory=dict)
 
     def read(self, shape: tuple[int, int, int], blocks: Iterable[RowBlock]) -> RowSums:
-        """Read the blocks of `(maps, q_len, k_len)` weights once."""
+        """Collect the sums in one pass over blocks of weights; `shape` is `(maps, q_len, k_len)`."""
         names = ("weight", "information", "distance", *self.beside, *self.columns, *self.cells)
         sums: dict[str, Tensor] = {}
         counted = {name: (keys >= 0) & (keys < shape[2]) for name, keys in self.beside.items()}
@@ -89,14 +92,16 @@ class RowReader:
 
 
 class _Distances:
-    """Distances between the places of rows and columns, both in ascending order."""
+    """Distances between the positions of rows and columns; both are in ascending order."""
 
     def __init__(self, rows: Tensor, cols: Tensor) -> None:
         self._rows, self._cols = rows, cols
         self._last: tuple[tuple[slice, slice], Tensor] | None = None
 
     def of(self, block: RowBlock) -> tuple[Tensor, Tensor]:
-        """Return each row's weight and the sum of its weights times the distance to their keys."""
+        """Return, for each row of a block, the sum of its weights and the sum of its weights times the distance to
+        their keys.
+        """
         attn, keys = block.attn, block.keys
         if attn.shape[-1] <= _NEAR:
             return attn.sum(dim=-1), (attn * self._written_out(block.rows, keys, attn)).sum(dim=-1)
@@ -122,15 +127,15 @@ class _Distances:
 
 
 def _product(attn: Tensor, basis: Tensor) -> Tensor:
-    """Return `attn @ basis`, and copy no weights for it."""
+    """Return `attn @ basis` without copying the weights."""
     return torch.bmm(attn, basis.expand(len(attn), -1, -1))
 
 
 def places_on_keys(queries: Float[Tensor, " q_len"], lengths: tuple[int, int]) -> Float[Tensor, " q_len"]:
-    """Return the place on the key axis that each query's own place corresponds to.
+    """Return the position on the key axis that corresponds to each query's position.
 
-    A query at i of q_len tokens corresponds to (i + 1/2) * k_len / q_len - 1/2. Where both axes are equally long that
-    is i itself; else both sentences are laid over each other from end to end. `lengths` is (q_len, k_len) of the whole
+    Query i of q_len corresponds to (i + 1/2) * k_len / q_len - 1/2. If both axes are equally long, this is i itself;
+    otherwise the query axis is scaled to the length of the key axis. `lengths` is (q_len, k_len) of the whole
     sentences; `queries` are positions in them, fractional for a word.
     """
     q_len, k_len = lengths
@@ -140,33 +145,37 @@ def places_on_keys(queries: Float[Tensor, " q_len"], lengths: tuple[int, int]) -
 def distance_to_diagonal(
     queries: Float[Tensor, " q_len"], keys: Float[Tensor, " k_len"], lengths: tuple[int, int]
 ) -> Float[Tensor, "q_len k_len"]:
-    """Return the distance of each key from the place that a query corresponds to (`places_on_keys`), in key tokens."""
+    """Return the distance of each key from the position that corresponds to each query (`places_on_keys`), in key
+    tokens.
+    """
     return (keys - places_on_keys(queries, lengths)[:, None]).abs()
 
 
 def entropy(sums: RowSums) -> PerMap:
-    """Shannon entropy of a row, in bits: 0 for one key, at most log2(k_len), reached where all keys weigh the same.
+    """Compute the mean Shannon entropy of rows in bits: 0 for a single key, at most log2(k_len) for uniform weights.
 
-    Under a causal mask row i sees i + 1 keys and cannot exceed log2(i + 1).
+    Under a causal mask, row i sees i + 1 keys and cannot exceed log2(i + 1).
     """
     nats = sums.information / sums.weight + sums.weight.log()  # of a / weight, by the sum over a itself
     return _mean_of_rows(nats.clamp(min=0) / math.log(2), sums.weight)
 
 
 def mean_distance(sums: RowSums) -> PerMap:
-    """Mean distance of a row's weight from the diagonal, in key tokens (see `places_on_keys`).
+    """Compute the mean distance of the weight from the diagonal, in key tokens, from 0 to k_len - 1 (see
+    `places_on_keys`).
 
-    In self-attention this is the mean of |i - j|. 0 up to k_len - 1.
+    In self-attention this is the weighted mean of |i - j|.
     """
     return _mean_of_rows(sums.distance / sums.weight, sums.weight)
 
 
 def diagonality(sums: RowSums, farthest: Float[Tensor, "_ q_len"]) -> PerMap:
-    """Nearness of the weight to the diagonal: 1 where all of it is on it, 0 where all of it is as far off as can be.
+    """Compute how close the weight is to the diagonal: 1 if all weight is on it, 0 if all weight is as far away as
+    possible.
 
-    For each row, 1 - (mean distance) / (distance of the farthest key that the row may see, `farthest_key`). Rows that
-    spread evenly get about 0.5, whatever the length. The idea is that of Zhang et al., "On the Usefulness of
-    Self-Attention for Automatic Speech Recognition with Transformers" (2021); here also for q_len != k_len and under
+    For each row this is 1 - (mean distance) / (distance of the farthest key that the row may see, `farthest_key`).
+    Uniform rows get about 0.5, whatever their length. The idea is from Zhang et al., "On the Usefulness of
+    Self-Attention for Automatic Speech Recognition with Transformers" (2021), extended here to q_len != k_len and to
     masks.
     """
     return _mean_of_rows(1 - sums.distance / sums.weight / farthest, sums.weight)
@@ -175,7 +184,11 @@ def diagonality(sums: RowSums, farthest: Float[Tensor, "_ q_len"]) -> PerMap:
 def farthest_key(
     places: tuple[Float[Tensor, " q_len"], Float[Tensor, " k_len"]], mask: Bool[Tensor, "maps q_len k_len"]
 ) -> Float[Tensor, "maps q_len"]:
-    """Return the distance of the farthest key that each row may see, above 0: the first or the last of them."""
+    """Return the distance from each row to the farthest key that it may see, which is the first or the last visible
+    key.
+
+    The result is never 0, because it is used as a divisor.
+    """
     rows, cols = places
     tiny = torch.finfo(rows.dtype).tiny  # of a row whose only key is its own; its mean distance is 0 as well
     if not len(cols):
@@ -186,7 +199,7 @@ def farthest_key(
 
 
 def share(sums: RowSums, name: str) -> PerMap:
-    """Weight on the keys of that name, 0 to 1: the mean over the rows that have one, NaN where none has."""
+    """Compute the mean weight, 0 to 1, on the keys with this name, over the rows that have such keys; NaN if none."""
     return _mean_of_rows(sums.on[name], sums.weight, sums.counted[name])
 
 

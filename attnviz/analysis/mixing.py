@@ -1,12 +1,12 @@
-"""Mixing of tokens in one sublayer: the share that each row takes from each key, and the share that it keeps.
-Rollout and ALTI multiply these.
+"""How one sublayer mixes tokens: the share that each row takes from each key, and the share that the row keeps.
 
-Rollout (Abnar and Zuidema 2020) takes the mean of the heads' weights and a chosen share for the residual;
-`residual_shares` measures that share. ALTI (Ferrando et al. 2022) measures how close each token's contribution is to
-the sublayer's output. Both ignore feed-forward networks.
+Rollout and ALTI multiply the mixing matrices of all sublayers. Rollout (Abnar and Zuidema 2020) takes the mean of the
+heads' weights and a chosen share for the residual; `residual_shares` measures that share. ALTI (Ferrando et al. 2022)
+measures how close each token's contribution is to the sublayer's output. Both ignore feed-forward networks.
 
-A head writes α f(x) of a key: its value through `W_o`, scaled by the weight (Kobayashi et al. 2020). `norms` says how
-large that is, `shares_of_heads` what share of the sublayer's output it is, by ALTI's measure.
+The contribution of one key through one head is α f(x): the key's value multiplied by `W_o` and by the attention weight
+(Kobayashi et al. 2020). `norms` returns its norm, and `shares_of_heads` its share of the sublayer's output by ALTI's
+measure.
 """
 
 from collections.abc import Callable, Mapping
@@ -123,7 +123,8 @@ def sublayers(trace: TraceLike) -> tuple[tuple[Kind, int], ...]:
 
 
 def residual_shares(maps: ResidualMaps, trace: Trace, *, item: int = 0) -> Mapping[Site, float]:
-    """Measure the share of each sublayer's output that its row had already, by norms, averaged over rows, 0 to 1.
+    """Measure how much of each sublayer's output a row already had before the sublayer: a share from 0 to 1, mean over
+    rows.
 
     This is 1 minus the mixing ratio of Kobayashi et al. 2021 before the norm: the size of a row's own part (the
     residual and what it reads from itself) compared with the sum of what it reads from other rows.
@@ -197,9 +198,9 @@ def stream_before(maps: ResidualMaps, trace: Trace, kind: Kind, layer: int, item
 
 
 def norms(own: OutputMap, trace: Trace, site: Site, *, item: int = 0) -> Float[Tensor, "heads q_len k_len"]:
-    """Compute ‖α f(x)‖ for every cell in float32; 0 where an intervention replaced the context.
+    """Compute ‖α f(x)‖, the norm of what each head writes from each key, in float32 for every cell of a site's maps.
 
-    `own` is `W_o` of the site.
+    `own` is `W_o` of the site. Rows whose context an intervention replaced are 0.
     """
     size = _key_outputs(own, trace, site, item).norm(dim=-1)
     return (explained_weights(trace, site, item).abs() * size.unsqueeze(1)).float()

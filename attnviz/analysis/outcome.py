@@ -62,8 +62,10 @@ class SiteResult:
         return self.attn.shape == self.right_attn.shape
 
     def shows_at(self, head: int) -> int:
-        """Return the batch item in which a head's map visibly differs: the first one if it does, otherwise the
-        one that differs most.
+        """Return the index of the batch item to show for a head: the first item if its map visibly differs from the
+        correct one.
+
+        Otherwise return the item that differs most.
         """
         if not self.has_maps:
             return 0

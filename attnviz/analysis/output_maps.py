@@ -104,7 +104,7 @@ class _ContextWatch(Probe):
         return context
 
     def hear(self, one: HeardProduct) -> None:
-        """Keep a linear map if its input is that context."""
+        """Keep a linear map as the site's `W_o` if its input is the context that was remembered last."""
         if self._open is None:
             return
         site, context = self._open

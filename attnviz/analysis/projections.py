@@ -35,14 +35,17 @@ class Change:
     factor: float = 1.0
 
     def __call__(self, blocks: Tensor) -> Tensor:
-        """Apply the operations to `(batch, length, parts, size)`, and return the same shape."""
+        """Apply the norm, the rotation and the factor to tensors `(batch, length, parts, size)`; the shape stays the
+        same.
+        """
         made = blocks if self.norm is None else self.norm(blocks)
         made = made if self.rotation is None else self.rotation(made, length_at=1)
         return made if self.factor == 1 else made * self.factor
 
 
 def changes_to(ops: OpTrace, size: int, role: str, rotations: tuple[Rotation | None, ...] | None) -> Iterator[Change]:
-    """Yield every combination of operations that was recorded, the empty one first.
+    """Yield every combination of recorded operations that may lie between a linear map and the attention, the empty one
+    first.
 
     Keys are rotated like the queries, values never.
     """

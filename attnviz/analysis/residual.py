@@ -137,7 +137,7 @@ def _find_end(
 
 
 def hidden_by_rounding(dtype: torch.dtype) -> str:
-    """Say why the parts of a logit are not found in half precision; the words end a sentence, as those of NotPlain."""
+    """Return the second half of a sentence: that this dtype rounds too coarsely to find the parts of a logit."""
     return (
         f"it runs in {str(dtype).removeprefix('torch.')}, which rounds so much that the parts do not sum "
         "to the logits; please load it in float32"

@@ -80,7 +80,7 @@ def _class(session: Session, code: str, now: float, *, lock: bool) -> ClassRow |
 
 
 class Standing(NamedTuple):
-    """The state and round of a step for one member."""
+    """The state (open, closed or revealed) and the round of a step, as they apply to one member."""
 
     state: str
     round: str

@@ -268,7 +268,9 @@ def _checkpoint_decoding(model: Model, asked: DecodingInput, trace: Trace, state
 
 
 def _steps(model: Model, asked: DecodingInput, trace: Trace, state: DecodingState, choose: Choose) -> Iterator[Step]:
-    """Return the steps that continue a prompt, write a target, or are fed the whole training target."""
+    """Let the model decode: continue a prompt, write a target, or feed the training target token by token; yield the
+    steps.
+    """
     how = {"cached": state.way != "recomputed", "choose": choose, "interventions": trace.interventions}
     if state.way == "teacher":
         how["tgt_in"] = tuple(token.id for token in trace.sentences[0].tgt_in)

@@ -265,8 +265,9 @@ def _spans(kind: Kind, spans: Sequence[Span]) -> dict[str, Any]:
 
 
 def _one(maps: Tensor, view: dict[str, Any]) -> Tensor:
-    """Return the map in view, or the mean map, `(rows, cols)`; zeros, which are not drawn, if the kind has no
-    such head.
+    """Return the attention map `(rows, cols)` in view: that of one head, or a mean over layers or heads.
+
+    If the kind has no such head, the map is zeros, which are not drawn.
     """
     layer, head = view["layer"], view["head"]
     if any(at != "mean" and at >= count for at, count in zip((layer, head), maps.shape, strict=False)):

@@ -98,7 +98,7 @@ def translate(model: Any, asked: Message) -> bytes:
 
 
 def words(model: Model, asked: Message) -> bytes:
-    """Decode ids to text and tokens, or tokenize a text."""
+    """Answer a request to decode ids to text and tokens, or to tokenize a text."""
     if "ids" in asked.meta:
         text, tokens = model.decode_ids(asked.meta["ids"])
     else:

@@ -126,7 +126,7 @@ def from_message(message: Message) -> Iterator[Step]:
 
 
 def _part(trace: Trace, *, of_encoder: bool) -> Trace:
-    """Return the encoder's part of a trace, or everything else."""
+    """Return only the part of a trace that belongs to the encoder, or, without `of_encoder`, only the rest."""
     return replace(
         trace,
         calls={site: call for site, call in trace.calls.items() if (site.kind == "encoder_self") == of_encoder},

@@ -1,6 +1,4 @@
-"""Attention with the sequence dimension first, einsum, mask preparation, and scores that a subclass may replace
-(seed 003's layout).
-"""
+"""Attention with the sequence dimension first: einsum, mask preparation, and scores that a subclass may replace."""
 
 import math
 

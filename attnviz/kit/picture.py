@@ -294,7 +294,8 @@ class ShownPicture:
     @property
     def view(self) -> dict[str, Any]:
         """The fields that can be set, in the form of the browser's view."""
-        return {name: value for name, value in to_view(self.state).items() if name in self.subject.fields}
+        fields = self.subject.fields
+        return {name: value for name, value in to_view(self.state).items() if name in fields}
 
     def with_fields(self, **asked: Any) -> "ShownPicture":
         """Return the picture with other fields, given as for `of`; fields that are not given keep their values."""

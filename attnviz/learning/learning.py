@@ -42,13 +42,19 @@ def learning(
 
 
 def runs_payload(runs: Sequence[Shown], view: dict[str, Any]) -> Payload:
-    """Return the picture of runs, which may still be training, with a question about the run that has more switches."""
+    """Pack the picture of one or two runs, which may still be training.
+
+    It includes a question in which the visitor guesses the outcome of the run with more parts left out.
+    """
     toys = [run for run in runs if isinstance(run, ShownRun) and run.packed is None]
     return learning_payload(runs, question(toys) if toys else None, view=view)
 
 
 def view_of_runs(runs: Sequence[Shown], state: LearningState | RecordingState) -> dict[str, Any]:
-    """Return the browser's view. `of` identifies the runs, so that an answer about other runs can be recognised."""
+    """Return what the browser shows of these runs: the recorded step, the head and the guess.
+
+    `of` identifies the runs, so that a later report from the browser about other runs can be ignored.
+    """
     of = ",".join(run.key for run in runs)
     if isinstance(state, RecordingState):
         return {"moment": state.moment, "site": state.site, "guess": "", "sentence": state.sentence, "of": of}
@@ -81,7 +87,10 @@ def _own_line(recording: Recording, line: str) -> OwnLine:
 
 
 def question(runs: Sequence[ShownRun]) -> Asked | None:
-    """Return the question about the run with more switches; None if that run is unavailable."""
+    """Return the question in which the visitor guesses the outcome of the run with more parts left out.
+
+    Return None if that run can be neither trained nor shown.
+    """
     asked = max(range(len(runs)), key=lambda at: (len(runs[at].experiment.parts), at))
     run = runs[asked]
     if run.state == "absent":

@@ -23,7 +23,9 @@ def guesses(task: str) -> dict[str, str]:
 
 
 def _nouns(task: str) -> tuple[str, str]:
-    """Return the plural and the singular of what a task's toy gets right."""
+    """Return what a task's toy is scored on, as a plural and a singular noun: "lines" and "line", or "images" and
+    "image".
+    """
     return ("images", "image") if task == "digits" else ("lines", "line")
 
 
@@ -36,7 +38,9 @@ def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
 
 
 def came_of_it(own_prefix: float) -> str:
-    """Return the correct guess, from the share of held-out lines that the run writes correctly from its own prefix."""
+    """Return which guess was right, "yes", "some" or "no", from the share of held-out lines that the toy writes
+    correctly.
+    """
     return "yes" if own_prefix >= _MOST else "no" if own_prefix <= _FEW else "some"
 
 

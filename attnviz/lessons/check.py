@@ -1,4 +1,7 @@
-"""Check of a lesson's text: run every link, compute every answer, and compare the answers with those signed before."""
+"""Check a lesson's text: run every link, compute every answer, and compare the answers with the signed fingerprints.
+
+An author signs a lesson by storing a fingerprint of each answer in the file (`sign`).
+"""
 
 import hashlib
 import json

@@ -104,7 +104,8 @@ Pictures = Callable[[Link], LinkedPicture]
 
 
 def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
-    """Return a function that runs links, and that loads each model and makes each run only once.
+    """Return a function that runs the model on the inputs in a link's address; it loads each model and makes each run
+    once.
 
     The function raises ValueError for a link whose run is refused.
     """

@@ -176,5 +176,5 @@ def mask_lab_of(model: Model, trace: Trace) -> Subject:
 
 
 def _bake(state: MasksState, told: Mapping[str, Any], before: MasksState) -> MasksState:
-    """Remove the rules if the paint now contains all of them."""
+    """Remove the mask's rules if the browser reports that it has painted all their cells by hand."""
     return replace(state, rules=()) if told.get("bake") is True else state

@@ -32,7 +32,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Card:
-    """Facts by name in the card's order, and in `words` the card's paragraph on licence or attribution, or ""."""
+    """Contents of a model card: its `facts`, and in `words` its paragraph on licence or attribution ("" if none)."""
 
     facts: dict[str, str]
     words: str = ""
@@ -49,9 +49,9 @@ def card(folder: Path | None) -> Card:
 
 
 def pruning_facts(folder: Path | None, weights: str) -> dict[str, str]:
-    """Return a shipped model's scores without a third of its heads, by language.
+    """Return, for each target language, the BLEU of a shipped model with a third of its heads pruned.
 
-    Return {} if the scores were measured with other weights.
+    The scores come from files in `folder`; the result is {} if they were measured with other weights than `weights`.
     """
     found = {}
     for path in sorted(folder.glob(PRUNING)) if folder is not None else ():
@@ -70,7 +70,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def _pruning_point(points: list[dict[str, str]]) -> tuple[str, str] | None:
-    """Return the share of removed heads and the BLEU scores as text; None if the file does not have them."""
+    """Return how many heads were pruned and the BLEU scores, both as text; None if `points` lack these numbers."""
     try:
         by_count = {int(one["removed"]): (float(one["bleu"]), one["sentences"]) for one in points}
         count = max(by_count)

@@ -1,6 +1,6 @@
-"""Six images to try vision models on, drawn here: no rights of anybody's are in them (CC0).
+"""Example images for vision models: six that this file draws (CC0), and ten digits for toys that read digits.
 
-Toys that read digits are offered ten images of their data, too (CC BY 4.0, `assets/digits/README.md`).
+The digits come from the toys' data set (CC BY 4.0, see `assets/digits/README.md`).
 """
 
 from collections.abc import Callable, Mapping

@@ -40,7 +40,11 @@ class ReadsImages(WithoutChat):
     name: str
     writes = False
     writes_logits = False  # type: ignore[assignment]  # no head over a vocabulary
-    languages: tuple[str, ...] = ()  # type: ignore[assignment]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """No languages, because the model writes no text."""
+        return ()
 
     @property
     def inputs(self) -> Inputs:

@@ -1,6 +1,7 @@
-"""The structure of a model, layer by layer, for a drawing of it, and the part of it that any trace shows.
+"""The structure of a model, layer by layer, from which the diagram of the model is drawn.
 
-Unknown values are None or empty, and the drawing leaves them out.
+Unknown values are None or empty, and the diagram leaves them out. Some parts can be read from any trace
+(`bare_stacks`, `kind_plans`).
 """
 
 from collections.abc import Mapping
@@ -96,7 +97,7 @@ def kind_plans(trace: TraceLike) -> dict[Kind, KindPlan]:
 
 
 def bare_stacks(trace: TraceLike) -> tuple[StackPlan, ...]:
-    """Return the stacks of a model of which only the number of layers is known, from the maps that a trace has."""
+    """Derive the stacks of a model from the maps in a trace; nothing but layer numbers and attention sites is known."""
     stacks: list[StackPlan] = []
     for stack, kinds in KINDS_OF.items():
         here: list[Kind] = [kind for kind in kinds if kind in trace.kinds]

@@ -200,10 +200,10 @@ class Model(Protocol):
         ...
 
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Return logits `(copies, rows, vocab_size)` for copies of the first sentence of `trace`, each with one row of
-        edits.
+        """Run copies of the first sentence of `trace` as one batch, each with its own interventions; return the logits.
 
-        Nothing is recorded. `rows` selects rows of the target, by default all.
+        The shape is `(copies, rows, vocab_size)`. `edits.rows` has the interventions of each copy. Nothing is recorded.
+        `rows` selects rows of the target, by default all.
         """
         ...
 

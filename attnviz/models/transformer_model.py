@@ -199,10 +199,10 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
 
     @torch.inference_mode()
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Return logits `(copies, rows, vocab_size)` for copies of the first sentence of `trace`, each with one row of
-        edits.
+        """Run copies of the first sentence of `trace` as one batch, each with its own interventions; return the logits.
 
-        Nothing is recorded. `rows` selects rows of the target, by default all.
+        The shape is `(copies, rows, vocab_size)`. `edits.rows` has the interventions of each copy. Nothing is recorded.
+        `rows` selects rows of the target, by default all.
         """
         sentence = trace.sentences[0]
         longest = max(rows) + 1 if rows is not None and self.model.is_causal else None  # no row sees a later one

@@ -1,4 +1,4 @@
-"""The picture Patches: an image, and on it the weights from one token, or to it."""
+"""The picture Patches: an image, on which the attention weights from one token, or to it, are drawn."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,9 +40,9 @@ def _read_box(text: str, bound: Any, default: str, say: Say) -> str:
 class PatchesState(FocusState):
     """State of the picture Patches.
 
-    `at` is the token that is looked from, None for the first one, and `towards` shows the rows that look at it instead.
-    `mix` shows the head, the mean of the layer's heads, or attention rollout up to the layer. `box` is a rectangle of
-    patches whose weights are added up.
+    `at` is the query token whose attention is drawn, None for the first one; if `towards` is "to", it is the key token,
+    and the picture shows which queries attend to it. `mix` shows the head, the mean of the layer's heads, or attention
+    rollout up to the layer. `box` is a rectangle of patches whose weights are added up.
     """
 
     at: int | None = whole_number(None, name="patch", used="the first token")
@@ -123,7 +123,7 @@ def map_in_view(trace: TraceLike, state: PatchesState) -> Tensor:
 
 
 def _of_every_head(trace: TraceLike, kind: Any, at: int) -> tuple[Tensor, Tensor]:
-    """Return the row and the column of a token in every head, `(layers * heads, length)`, layer by layer."""
+    """Return a token's row and its column of the map of every head, each `(layers * heads, length)`, layer by layer."""
     rows, columns = [], []
     for layer in range(trace.shape(kind)[0]):
         maps = trace.attn(kind, layer=layer)
@@ -139,7 +139,10 @@ def _as_bytes(weights: Tensor) -> np.ndarray:
 
 
 def _map(weights: Tensor, rounded: bool) -> dict[str, Any]:
-    """Return a map in float32, or for a file of many tokens in two bytes, the high bytes of all weights first."""
+    """Pack a map for the browser: as float32, or, in a file with many tokens, rounded to 16 bits per weight.
+
+    The 16-bit values are stored as all high bytes, then all low bytes, which compresses better.
+    """
     if not rounded or weights.numel() <= _EXACT:
         return {"map": weights.contiguous()}
     parts = np.rint(weights.clamp(0, 1).double().numpy() * _STEPS).astype(np.uint16)
@@ -147,8 +150,9 @@ def _map(weights: Tensor, rounded: bool) -> dict[str, Any]:
 
 
 def predicted(pixels: np.ndarray) -> np.ndarray:
-    """Replace each byte of an image by its difference to the mean of its left and upper neighbours, as PNG's filter
-    does: a photo then deflates to two thirds.
+    """Replace each byte of an image by its difference from the mean of its left and upper neighbours.
+
+    This is one of PNG's filters: a photo then deflates to two thirds.
     """
     wide = pixels.astype(np.int16)
     left, above = np.zeros_like(wide), np.zeros_like(wide)

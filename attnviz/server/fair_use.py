@@ -57,7 +57,7 @@ def new_bucket(rate: float, burst: int) -> AsyncLimiter:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the network of the client of a connection."""
+    """Return the network of a connection's client, by which requests are limited: an IPv4 address, or a /64 of IPv6."""
     return network_of((scope.get("client") or ("", 0))[0])
 
 

@@ -1,8 +1,8 @@
 """The feature Spans: how much attention each part of a prompt gets, and how the answer changes without that part.
 
 It may import analysis, kit and models, but no other feature. Its tab is on the page Heads. Only `page/`, which has an
-experiment for the page Causes, imports Streamlit. `python -m attnviz.spans` asks
-from which of twelve sentences an answer came.
+experiment for the page Causes, imports Streamlit. `python -m attnviz.spans` asks from which of twelve sentences an
+answer came.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,10 @@ from attnviz.kit.picture import Picture
 
 
 def _needs_runs(texts: Mapping[str, str]) -> bool:
-    """Return whether spans are hidden, or shares are of more than attention weights."""
+    """Return whether the Spans picture in an address needs more passes of the model.
+
+    It does if spans are hidden, or if shares are of ‖αf(x)‖ and not of attention weights.
+    """
     return texts.get("hidden", "") != "" or texts.get("shares", "") not in ("", "weight")
 
 

@@ -46,7 +46,10 @@ _HIDDEN: dict[str, HiddenFrom] = {"answer": "answer", "later": "all later rows"}
 
 
 def _checked(check: Callable[[str, SpannedText], Any], usual: str) -> Any:
-    """Declare a field whose text is checked against the trace's text, which is the field's bound."""
+    """Declare a state field whose text is valid only for a certain prompt, such as token ranges.
+
+    `check(text, prompt)` raises ValueError for an invalid text, which is then replaced by the default.
+    """
 
     def read(text: str, bound: SpannedText | None, default: str, say: Say) -> str:
         try:
@@ -208,7 +211,7 @@ def _add_cause(
 
 
 class SpansRules(TabRules):
-    """Rule of the tab Spans: spans and answer are checked against the text."""
+    """Checks the fields `spans` and `answer` of the tab Spans against the text of the trace."""
 
     def bounds(self, trace: Any, shared: Any) -> Mapping[str, Any]:
         """Return the text from which spans and answer are taken."""
@@ -278,8 +281,8 @@ def with_cause(payload: Payload, table: "pd.DataFrame | None", hidden: str, why:
 
 
 def with_asked(payload: Payload, **asked: str) -> Payload:
-    """Return the payload with the choices that Python answered, so that the browser can recognise an outdated
-    answer.
+    """Return the payload with the visitor's choices for which it was made, so that the browser recognises an outdated
+    one.
     """
     name = hashlib.blake2b(f"{payload.header['id']}{json.dumps(asked)}".encode(), digest_size=8).hexdigest()
     return payload._replace(header={**payload.header, "asked": asked, "id": name})
@@ -316,7 +319,10 @@ def spans_picture_of(trace: TraceLike, *, model: Model | None = None, host: Host
 
 
 def _spans_hidden(trace: TraceLike, state: SpansState, model: Model | None, host: Host) -> Payload:
-    """Return the Spans picture; if the visitor stopped the runs with hidden spans, without them."""
+    """Return the Spans picture with the effect of hiding each span, if the state asks for it.
+
+    If the visitor stops the passes of the model, the picture has no such effects.
+    """
     if not state.hidden:
         return spans(trace, state, model=model, cached=host.cached)
     made = host.run(

@@ -94,7 +94,7 @@ def training_batches(experiment: Experiment, words: ToyWords) -> Iterator[ToyBat
 
 
 def seen_pairs(experiment: Experiment, most: int = 10**9) -> list[Example]:
-    """Return at most `most` lines of the training data."""
+    """Return at most `most` lines that the experiment's training uses."""
     count = min(most, most if experiment.pairs is None else experiment.pairs)
     return distinct(experiment.toy_task, Random(f"{experiment.task} pairs"), count, held_out=False)
 

@@ -39,7 +39,7 @@ class ImageRun(ToyTraining[PatchClassifier]):
 
     @property
     def watched_lines(self) -> tuple[Example, ...]:
-        """The held-out images that are watched, one of each digit."""
+        """The held-out images, one of each digit, whose answers are recorded at each snapshot."""
         return self._watched
 
     def batch_loss(self) -> Tensor:
@@ -94,7 +94,7 @@ class ImageRun(ToyTraining[PatchClassifier]):
 
 
 def training_images(experiment: Experiment) -> list[Example]:
-    """Return the images that training draws from: all that are not held out, or as many as `pairs` says."""
+    """Return the images that training samples from: all that are not held out, or the number that `pairs` gives."""
     task = experiment.toy_task
     assert isinstance(task, Digits)
     if experiment.pairs is None:
@@ -124,7 +124,7 @@ def confusion(said: Tensor, right: Tensor) -> np.ndarray:
 
 
 def shuffle_patches(images: Tensor) -> Tensor:
-    """Put the patches of each image into an order of its own, chosen at random and the same in every call."""
+    """Shuffle the patches of each image, each image in a different random order that is the same in every call."""
     generator, patches = torch.Generator().manual_seed(0), cut_patches(images)
     orders = torch.stack([torch.randperm(patches.shape[1], generator=generator) for _ in images])
     return join_patches(patches.gather(1, orders.unsqueeze(-1).expand_as(patches)))

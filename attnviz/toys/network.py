@@ -43,8 +43,10 @@ class Habits:
         return cls(mask, "padding-mask" in experiment.without, "cross-attention" not in experiment.without)
 
     def apply_to(self, run: ForwardContext, tgt_in: Tensor, n_layers: int) -> ForwardContext:
-        """Return the run with the causal mask as it was in training. Padding stays hidden, unless the padding mask is
-        off.
+        """Return the pass's context with a probe that removes or loosens the causal mask, as it was in this network's
+        training.
+
+        Padding stays hidden, unless the padding mask is off.
         """
         if self.mask == "causal":
             return run
@@ -220,7 +222,7 @@ def _initial(experiment: "Experiment", vocab_size: int) -> ToyNetwork | PatchCla
 
 
 def replace_habits(network: ToyNetwork, habits: Habits) -> ToyNetwork:
-    """Return a network with other habits that shares the weights."""
+    """Return a copy of a network that shares the weights and has other masks and inputs switched off (`habits`)."""
     changed = copy.copy(network)
     changed.habits = habits
     return changed

@@ -76,7 +76,7 @@ class Recording:
         return shown_sentence(self.words, self.watched[0], self._padding)
 
     def answers_at(self, moment: int) -> tuple[Words, ...]:
-        """Return the answers to the watched lines at snapshot number `moment`."""
+        """Return the toy's answers to the watched lines at snapshot number `moment`, as words."""
         words = self.words
         return tuple(words.words(ids) for ids in self.wrote[moment].tolist())
 

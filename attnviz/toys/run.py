@@ -96,7 +96,7 @@ class ToyTraining(ABC, Generic[Network]):
     @property
     @abstractmethod
     def watched_lines(self) -> tuple[Example, ...]:
-        """The held-out lines that are watched."""
+        """The held-out lines whose answers are recorded at each snapshot."""
 
     @abstractmethod
     def at_the_end(self) -> dict[str, float]:
@@ -165,11 +165,13 @@ class TrainingRun(ToyTraining[ToyNetwork]):
 
     @property
     def watched_lines(self) -> tuple[Example, ...]:
-        """The held-out lines that are watched."""
+        """The held-out lines whose answers are recorded at each snapshot."""
         return self.watched.examples
 
     def at_the_end(self) -> dict[str, float]:
-        """Return scores that are measured once: on lines seen in training, and scores for the experiment's switches."""
+        """Return the scores that are measured only after the last update: on training lines, and for the switched-off
+        parts.
+        """
         with one_thread():
             seen = seen_pairs(self.experiment, HELD_OUT)
             found = evaluation(self.network, toy_batch(self.words, seen), self.words.rules)
@@ -239,8 +241,9 @@ class Evaluation:
 
 @torch.inference_mode()
 def evaluation(network: ToyNetwork, batch: ToyBatch, rules: Vocabulary) -> Evaluation:
-    """Compute the loss and both exact matches, greedily. Suppressed ids cannot be chosen under teacher forcing
-    either.
+    """Score a network on a batch: the loss of the answers, and whether each answer is correct, decoded in two ways.
+
+    The ways are greedy choices under teacher forcing, and greedy decoding. In both, suppressed ids cannot be chosen.
     """
     src_mask = network.src_mask(batch.src)
     logits = network.logits(network.decode(batch.tgt_in, network.encode(batch.src, src_mask), src_mask))

@@ -1,4 +1,4 @@
-"""An experiment's switches in words: for each part that is left out or broken, a short label and a sentence."""
+"""The switches of an experiment: a short label and a sentence for each part that can be left out or broken."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,10 @@ from attnviz.toys.experiment import Experiment, experiment_of
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch in words: `short` is the title of a run, `sentence` the entry in the list of switches."""
+    """The words for a part that an experiment leaves out or breaks.
+
+    `short` is the title of a run, `sentence` the entry in the list of switches.
+    """
 
     short: str
     sentence: str
@@ -44,13 +47,14 @@ NOTHING = "nothing left out"
 
 
 def switches_for(task: str) -> list[str]:
-    """Return the switches that change a task, in their order."""
+    """Return the names of the parts that can be left out of a task's training, in display order."""
     return [part for part in SWITCHES if _changes_task(task, part)]
 
 
 def switch(part: str) -> Switch:
-    """Return the switch of a part of a name; one that is not listed, such as `steps-400`, gets its words from
-    the name.
+    """Return the words for a part of an experiment's name, such as `without-causal-mask`.
+
+    For a part that is not a listed switch, such as `steps-400`, they are made from the name.
     """
     if part in SWITCHES:
         return SWITCHES[part]

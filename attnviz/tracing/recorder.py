@@ -1,5 +1,6 @@
-"""The probe that records what a forward pass computes. It keeps references and changes nothing; of keys and values that
-neighbouring heads share it keeps one copy.
+"""The probe that records what a forward pass computes. It keeps references to the tensors and changes nothing.
+
+Keys and values that neighbouring heads share are stored only once.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -54,7 +55,7 @@ class GroupedCalls(MutableMapping[Site, AttentionCall]):
         return GroupedCalls(others) | self
 
     def as_kept(self, site: Site) -> AttentionCall:
-        """Return a call whose keys and values are not repeated: as many as there are groups of heads."""
+        """Return a site's call as stored, with keys and values only once for each group of heads that share them."""
         return self._kept[site]
 
 

@@ -234,7 +234,7 @@ def _layer(key: str) -> tuple[Any, int]:
 
 
 def _token(fields: dict[str, Any]) -> Token:
-    """Read a saved token. Old files call the field `segment` `part`."""
+    """Read a saved token. In old files, the field `segment` has the name `part`."""
     values: dict[str, Any] = {_FORMERLY.get(name, name): value for name, value in fields.items()}
     if values.get("place") is not None:
         values["place"] = tuple(map(int, values["place"]))

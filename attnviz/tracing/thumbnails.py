@@ -65,9 +65,10 @@ def _in_eight_bits(weights: Float[Tensor, "*any"]) -> UInt8[Tensor, "*any"]:
 
 
 def _pool(attn: Tensor, axis: int, place: slice, sizes: tuple[int, int]) -> tuple[Tensor, slice]:
-    """Return the largest weight of each window along one axis, and the slice of windows that were touched.
+    """Max-pool a part of the maps along one axis; return the result, and which windows of the whole axis it covers.
 
-    `attn` holds the positions `place` of an axis that is reduced from the first of `sizes` to the second.
+    `sizes` are the length of the whole axis and its number of windows. `attn` has only the positions `place` of the
+    axis, so the first and the last window may be incomplete.
     """
     length, side = sizes
     if length <= side:
@@ -92,7 +93,7 @@ def _pool(attn: Tensor, axis: int, place: slice, sizes: tuple[int, int]) -> tupl
 
 
 def _pool_evenly(attn: Tensor, axis: int, step: int) -> Tensor:
-    """Do what `_pool` does, for windows of equal length that do not overlap."""
+    """Max-pool maps along one axis with windows of `step` positions that do not overlap; faster than `_pool`."""
     if step == 2:  # in half the time
         return torch.maximum(*attn.unflatten(axis, (-1, 2)).unbind(dim=axis))
     return attn.unflatten(axis, (-1, step)).amax(dim=axis)

@@ -208,9 +208,7 @@ class Trace(TraceLike):
     def _row_blocks_on(
         self, gpu: torch.device, call: AttentionCall, visible: VisibleKeys, *, informs: bool
     ) -> Iterator[RowBlock]:
-        """Yield all blocks of a layer, computed on the GPU that the model ran on; where that has no memory for them, on
-        the CPU.
-        """
+        """Yield all row blocks of a layer, computed on `gpu`, or on the CPU if the GPU is out of memory."""
         try:
             if visible not in self._on_gpu:
                 mask = None if visible.mask is None else visible.mask.to(gpu)
@@ -229,7 +227,7 @@ class Trace(TraceLike):
 
     @cached_property
     def _on_gpu(self) -> dict[VisibleKeys, VisibleKeys]:
-        """Masks that were moved to the GPU, which all layers share."""
+        """Cache of masks on the GPU, so that a mask that several layers share is copied there only once."""
         return {}
 
     def _visible(self, kind: Kind, layer: int, *, item: int = 0) -> VisibleKeys:
@@ -237,7 +235,7 @@ class Trace(TraceLike):
         return self._visible_keys(self._of_item(kind, layer, item))
 
     def _as_kept(self, site: Site) -> AttentionCall:
-        """Return a call with one key and value for each group of heads that share them, where it is kept so."""
+        """Return a site's call as stored: groups of heads that share keys and values may have them only once."""
         return self.calls.as_kept(site) if isinstance(self.calls, GroupedCalls) else self.calls[site]
 
     def _of_item(self, kind: Kind, layer: int, item: int) -> AttentionCall:
@@ -246,7 +244,7 @@ class Trace(TraceLike):
         return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
 
     def _visible_keys(self, call: AttentionCall) -> VisibleKeys:
-        """Return the keys that each row of a call may see. Calls that share a mask share the result."""
+        """Return the keys that each row of a call may see. The result is cached for all calls with the same mask."""
         lengths = call.query.shape[2], call.key.shape[2]
         for mask, known in self._masks:
             is_same = mask is call.mask and (known.q_len, known.k_len) == lengths  # the quick answer
@@ -257,7 +255,7 @@ class Trace(TraceLike):
 
     @cached_property
     def _masks(self) -> list[tuple[Tensor | None, VisibleKeys]]:
-        """The masks of calls that were met so far, each with the keys that it shows."""
+        """Cache of masks that `_visible_keys` has seen, each with the visible keys that were computed from it."""
         return []
 
     def _maps(self, make, kind: Kind, layer: int | None, head: int | None, item: int) -> Tensor:
@@ -275,9 +273,9 @@ class Trace(TraceLike):
         return cut_to_lengths(call, len(sentence.queries(kind)), len(sentence.keys(kind)))
 
     def _call_of(self, site: Site, item: int | None, head: int | None) -> AttentionCall:
-        """Return the call of a site, of one batch item and one head if given, with a key for each head.
+        """Return the recorded call of a site, reduced to one batch item and one head if these are given.
 
-        For one head, the keys that it shares with others are not repeated first.
+        Keys and values are repeated for the heads that share them, unless only one head is requested.
         """
         return select_item(self.calls[site] if head is None else self._as_kept(site), item, head)
 

@@ -44,9 +44,9 @@ class Demo:
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """Facts about the model for the card.
+    """Facts about the model for the model card.
 
-    `pairs` is the number of training pairs for each language, `more` the numbers for each further table, and `note`
+    `pairs` is the number of training pairs for each language, `more` the same for each additional table, and `note`
     says what was changed during training.
     """
 

@@ -15,10 +15,10 @@ class Recipe:
     """The settings of a training run, saved with its state and printed on the model card.
 
     `languages` maps a target language to how often an epoch uses its pairs. `steps` may be raised when a run is
-    resumed; everything else must stay the same. `more` maps a further table of pairs (`read_table`) to how often an
-    epoch uses it. `workers` is the number of processes that train together, each with its own batch at every step.
-    `piece_dropout` is the share of merges that `PieceDropout` leaves out. `begin` names the trained model from which
-    the weights start, if any.
+    resumed; everything else must stay the same. `more` maps the name of an additional table of pairs (`read_table`) to
+    how often an epoch uses it. `workers` is the number of processes that train together, each with its own batch at
+    every step. `piece_dropout` is the share of merges that `PieceDropout` leaves out. `begin` names the trained model
+    from which the weights start, if any.
     """
 
     languages: dict[str, int] = field(default_factory=lambda: {"fr": 1, "zh": 3})

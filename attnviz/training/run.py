@@ -85,11 +85,11 @@ class PieceDropout:
 
 @dataclass(frozen=True)
 class Task:
-    """The files and settings of a run: folders of the pairs, the further tables, the state and the initial model; the
-    device.
+    """The files and settings of a run.
 
-    The run saves and scores every `every` steps, on `dev` dev pairs of each language. `watch` is a table of sentences
-    to trace each time, into `recording.npz` in the state folder.
+    `data` and `more` are the folders of the sentence pairs and of additional tables, `state` the folder of the saved
+    state, and `begin` that of the initial model. The run saves and scores every `every` steps, on `dev` dev pairs of
+    each language. `watch` is a table of sentences to trace each time, into `recording.npz` in the state folder.
     """
 
     data: Path
@@ -146,7 +146,7 @@ def language_pairs(folder: Path, recipe: Recipe, split: str) -> Pairs:
 
 
 def further_pairs(folders: Sequence[Path], recipe: Recipe) -> dict[str, Pairs]:
-    """Read the recipe's further tables by name, for the languages of the recipe.
+    """Read the additional tables of sentence pairs that the recipe names, for the languages of the recipe.
 
     Each table is read from the first folder that has it.
     """
@@ -189,7 +189,7 @@ def _english(*tables: Pairs) -> set[str]:
 def _watch(
     task: Task, trainer: Trainer, codec: TranslatorTokenizer, dev: Pairs, lines: tuple[WatchedLine, ...]
 ) -> TrainingWatch:
-    """Return the watch of the run's checkpoints; it already holds a snapshot of the current step."""
+    """Return the `TrainingWatch` that adds a snapshot to the recording at each checkpoint; take the first one now."""
     held_out = [Corpus.encode(codec, pairs[: task.dev], to, repeat=1) for to, pairs in dev.items()]
     watch = TrainingWatch(task.state / RECORDING, lines, trainer.model.config, held_out)
     if trainer.step:

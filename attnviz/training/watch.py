@@ -92,7 +92,7 @@ class TrainingWatch:
         self._moments = list(found.moments)
 
     def has(self, step: int) -> bool:
-        """Whether the latest snapshot was taken after this step."""
+        """Whether the latest snapshot in the recording was taken after this step."""
         return bool(self._moments) and self._moments[-1].step == step
 
     def look(self, translator: Translator, step: int, scores: Mapping[str, Score]) -> None:

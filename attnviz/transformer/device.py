@@ -78,8 +78,10 @@ def available_devices() -> tuple[str, ...]:
 
 
 def gpu_of_run(name: str) -> torch.device | None:
-    """Return the CUDA device on which a trace says that its model ran, to compute its maps there; None for another type
-    of device, where this machine has none, and where it would round products to TF32.
+    """Return the CUDA device for computing the maps of a trace, if its model ran on CUDA; otherwise None.
+
+    `name` is the device type in the trace. Return None also if this machine has no CUDA device, or rounds products to
+    TF32.
     """
     is_there = name == "cuda" and torch.cuda.is_available()
     is_exact = rounding_unit(torch.float32, name) == torch.finfo(torch.float32).eps

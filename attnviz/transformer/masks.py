@@ -36,7 +36,7 @@ def causal(q_len: int, k_len: int | None = None, *, device: torch.device | None 
 
 
 def remember_causal(mask: Bool[Tensor, "*any q k"]) -> Bool[Tensor, "*any q k"]:
-    """Return the mask; remember that it is causal, if each query of it sees its own position and all before it.
+    """Return the mask unchanged, and remember this tensor as causal if each query sees exactly the keys up to its own.
 
     PyTorch's kernels then need no mask, and skip the products that a mask would only hide. Reading the mask takes time,
     and a GPU waits for it, so this is done once for all layers that share the mask.
@@ -237,7 +237,7 @@ def cut_shared(tensor: Tensor, *parts: slice) -> Tensor:
 
 
 def shared_once(mask: Bool[Tensor, "maps rows k_len"]) -> Bool[Tensor, "_ _ k_len"]:
-    """Reduce the axes of maps and rows to size 1 if they share their values in memory."""
+    """Reduce the first two axes of a mask to size 1 if all their entries share the same memory, as after `expand`."""
     mask = mask[:1] if mask.stride(0) == 0 else mask
     return mask[:, :1] if mask.stride(1) == 0 else mask
 

@@ -208,9 +208,9 @@ def gradients_if_needed(run: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def select_item(call: AttentionCall, item: int | None, head: int | None) -> AttentionCall:
-    """Select one batch item and one head of a call; None selects all. Both axes stay.
+    """Select one batch item and one head of a call; None selects all. Both axes stay, with size 1.
 
-    A key and value may stand for a group of neighbouring heads.
+    If groups of heads share keys and values, those of the head's group are selected.
     """
     if head is None and (item is None or (item == 0 and len(call.query) == 1)):
         return call

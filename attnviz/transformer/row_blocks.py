@@ -56,7 +56,10 @@ class RowBlock:
 
 
 def visible_keys(call: AttentionCall, before: VisibleKeys | None = None) -> VisibleKeys:
-    """Return the keys that the rows of a call of one item may see; `before`, if it was made from the same mask."""
+    """Return the keys that each row of a call with one batch item may see.
+
+    If `before` was made from the same mask, return it instead of computing the keys again.
+    """
     q_len, k_len = call.query.shape[2], call.key.shape[2]
     mask = None if call.mask is None else shared_once(call.mask[0].expand(-1, -1, k_len))
     return before if before is not None and before.is_of(mask, q_len, k_len) else VisibleKeys(mask, q_len, k_len)
@@ -65,7 +68,7 @@ def visible_keys(call: AttentionCall, before: VisibleKeys | None = None) -> Visi
 def row_blocks(
     call: AttentionCall, visible: VisibleKeys | None = None, *, informs: bool = False, rows: range | None = None
 ) -> Iterator[RowBlock]:
-    """Compute the weights of a call of one item in blocks: all heads of the first rows, then of the next rows.
+    """Compute the weights of a call with one batch item in blocks: all heads of the first rows, then of the next rows.
 
     Pass `visible` if you have the result of `visible_keys` already. `rows` limits the rows, by default to all. With
     `informs`, each block holds the `information` of its rows.
@@ -94,7 +97,10 @@ def _block_slices(rows: range) -> Iterator[slice]:
 
 
 def _heads_at_once(heads: int, group: int, k_len: int, device: torch.device) -> int:
-    """Return how many heads go into a block: whole groups of heads that share a key head, or equal parts of one."""
+    """Return how many heads to compute in one block, so that it fits in a CPU's cache, or keeps a GPU busy.
+
+    They are whole groups of heads that share a key head, or equal parts of such a group.
+    """
     cells = _CELLS_ON_CPU if device.type == "cpu" else _CELLS_ELSEWHERE
     of_a_head = ROWS * max(1, k_len)
     if (most := max(1, 8 * cells // of_a_head)) >= group:
@@ -144,7 +150,7 @@ class _BlockWork:
         return RowBlock(heads, rows, keys, attn, information)
 
     def _scores(self, heads: slice, rows: slice, keys: slice) -> Tensor:
-        """Compute scaled scores with bias, in the memory of the block before."""
+        """Compute scaled scores with bias for a block, in the memory that the previous block used."""
         count, length, n_keys = heads.stop - heads.start, rows.stop - rows.start, keys.stop - keys.start
         groups = slice(heads.start // self.group, -(-heads.stop // self.group))
         together = min(count, self.group) * length

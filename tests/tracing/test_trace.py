@@ -6,7 +6,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attnviz.tracing.record import CUT
+from attnviz.text.tokens import Token
+from attnviz.tracing.record import CUT, Sentence
+from attnviz.tracing.recorder import GroupedCalls
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Site
 from tests.each_case import each_case
 from tests.tracing.conftest import D_K, HEADS, LAYERS
 
@@ -26,6 +30,21 @@ def test_one_head_equals_its_part_of_all(trace):
     for layer in range(LAYERS):
         for head in range(HEADS):
             torch.testing.assert_close(trace.attn("cross", layer=layer, head=head), everything[layer, head])
+
+
+def test_one_head_reads_the_key_of_its_own_group():
+    draw = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(1, heads, 5, D_K, generator=draw) for heads in (6, 2))
+    repeated = key.repeat_interleave(3, dim=1)
+    site, tokens = Site("encoder_self", 0), tuple(Token(text, at, at, at + 1) for at, text in enumerate("abcde"))
+    calls = GroupedCalls({site: AttentionCall(query, repeated, repeated, D_K**-0.5)})
+    trace = Trace(calls, {}, {}, (Sentence(src=tokens),))
+    wanted = (query @ repeated.mT * D_K**-0.5).softmax(dim=-1)[0]
+    assert calls.as_kept(site).key.shape[1] == 2
+    for head in range(6):
+        one = trace.one_layer("encoder_self", 0, head)
+        for attn in (trace.attn("encoder_self", layer=0, head=head), one.attn("encoder_self", layer=0, head=0)):
+            torch.testing.assert_close(attn, wanted[head])
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

@@ -95,9 +95,9 @@ def read_corpus(
 ) -> ReadCorpus:
     """Tokenize each line as `model.trace` does.
 
-    If a line has no target, the model writes one if it can. Unless the `whole` list is required, lines that cannot be
-    read are dropped, but not all of them. Raise TextError, which names the line, if the model can read a line only
-    partly or not at all, or takes no target; ValueError for a language that the model does not write.
+    If a line has no target, the model writes one if it can. With `whole`, every line must be readable; otherwise
+    unreadable lines are dropped, as long as one line remains. Raise TextError, which names the line, if the model can
+    read a line only partly or not at all, or takes no target; ValueError for a language that the model does not write.
     """
     read: list[tuple[CorpusLine, Sentence]] = []
     like: Trace | None = None

@@ -1,7 +1,7 @@
 """Counts for the tab "Shapes and counts".
 
 They cover the tokens of the decoder's input and labels (the target without its last and without its first token), and
-the parameters of layers in a plain Python list, which a module does not register (seed 004's code).
+the parameters of layers in a plain Python list, which a module does not register.
 """
 
 from dataclasses import dataclass

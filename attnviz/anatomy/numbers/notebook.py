@@ -1,7 +1,6 @@
-"""A notebook's statements about per-head attention, checked on a site: tensor shapes, sizes, and initial weights.
+"""Statements of a published notebook on per-head attention, checked on a site: tensor shapes, sizes, initial weights.
 
-The statements are those of seed 001, whose tests used random tensors of the documented shape and could therefore detect
-nothing.
+The notebook's own tests used random tensors of the documented shapes and could therefore detect no mistake.
 """
 
 from collections.abc import Sequence
@@ -51,9 +50,10 @@ def per_head_shapes(sentences: Sequence[SiteInputs]) -> tuple[ShapeLine, ...]:
 
 @torch.inference_mode()
 def joined_as_documented(inputs: SiteInputs, *, length: int | None = None) -> tuple[Shape | None, str]:
-    """Join the heads with the documented shapes, `Z.reshape(heads * d_model, d_v)`; return the shape, or torch's error.
+    """Join the heads with the shapes that the notebook documents, `Z.reshape(heads * d_model, d_v)`.
 
-    Uses the first sentence, or `length` random tokens, as the notebook's own test did.
+    Return the resulting shape, or torch's error. The heads are those of the first sentence, or of `length` random
+    tokens, as in the notebook's own test.
     """
     weights = inputs.weights
     if length is not None:

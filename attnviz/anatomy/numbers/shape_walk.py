@@ -80,8 +80,9 @@ def shape_walk(inputs: SiteInputs, layout: str = "batch_first") -> tuple[WalkSte
 
 
 class Walk:
-    """Runs lines of code one after another, and records the tensor that each makes. Each dimension has a name,
-    whose size is checked.
+    """Runs the lines of attention code one after another, and records the tensor that each line makes.
+
+    Each dimension has a name, and its size is checked.
     """
 
     def __init__(self, inputs: SiteInputs) -> None:
@@ -90,7 +91,7 @@ class Walk:
         self.mask, self.open = mask, inputs.mask is None
 
     def line(self, code: str, tensor: Tensor, axes: str, why: str, of: WalkStep | None = None) -> WalkStep:
-        """Record a line: `code`, applied to the result of the step `of`."""
+        """Record a line of code that made `tensor` from the result of the step `of`."""
         after = tuple(zip(axes.split(), tensor.shape, strict=True))
         shares = of is not None and of.tensor.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
         name = code.split(" = ")[0].split("[")[0]

@@ -148,9 +148,9 @@ def run_skipped(name: str, inputs: SiteInputs) -> SiteResult | Raised:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Inputs and result of a changed line in its first call.
+    """The tensors that the changed line received in its first call, and the tensor that it returned.
 
-    `made` is None if the line itself raises an error; a later line may.
+    `made` is None if the line itself raised an error; a later line may raise one too.
     """
 
     tensors: Mapping[str, Tensor]

@@ -51,7 +51,9 @@ def _text(name: str, **numbers: object) -> str:
 
 @contextmanager
 def _claim(title: str, *, explains: str = "") -> Iterator[Callable[..., None]]:
-    """Open the frame of a claim; call the yielded function with the values in the claim's text to draw it."""
+    """Draw a frame with the claim's title, and yield a function that draws the claim's text with the given values in
+    it.
+    """
 
     def tell(**numbers: object) -> None:
         st.caption(_text(title, **numbers))

@@ -109,11 +109,14 @@ class SiteExperiment:
         return traces.model(self.request.entry.name)
 
     @property
+    def item(self) -> str:
+        """The noun for an item of the batch."""
+        return "image" if self.trace.sentences[0].images else "sentence"
+
+    @property
     def items(self) -> tuple[str, str]:
         """The names of the two items of the batch."""
-        if self.trace.sentences[0].images:
-            return "image", "mirror image"
-        return "typed sentence", "second sentence"
+        return ("image", "mirror image") if self.item == "image" else ("typed sentence", "second sentence")
 
     @cached_property
     def inputs(self) -> SiteInputs:

@@ -56,7 +56,9 @@ def skip(bench: SiteExperiment, view: AnatomyState) -> None:
 
 
 def _had(before: Given) -> None:
-    """Draw the line's input and output tensors with their memory layout, to which torch's errors refer."""
+    """Draw a table of the changed line's input and output tensors with their memory layout, which torch's errors
+    mention.
+    """
     tensors = dict(before.tensors) | ({} if before.made is None else {"→ made": before.made})
     rows = [
         (name, str(tuple(tensor.shape)), str(tensor.stride()), "yes" if tensor.is_contiguous() else "no")
@@ -71,7 +73,7 @@ def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> 
     name, tensor = next(iter(tensors.items()))
     axes, values = AXES[name], tensor.float().numpy()
     made = tensor_picture(
-        tiles_of(values, axes, head=head),
+        tiles_of(values, axes, head=head, item=bench.item),
         title=f"{name}, the input of this line, {bench.name}",
         theme=charts.theme(),
         tokens=bench.tokens,

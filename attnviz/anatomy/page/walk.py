@@ -57,7 +57,7 @@ def _draw_large(bench: SiteExperiment, step: WalkStep, head: int) -> None:
     )
     st.html(f"<p class='why'>{html.escape(step.why)}</p>")
     axes, numbers = tuple(name for name, _ in step.after), step.tensor.float().numpy()
-    tiles = tiles_of(numbers, axes, head=head)
+    tiles = tiles_of(numbers, axes, head=head, item=bench.item)
     made = tensor_picture(
         tiles,
         title=f"{step.name}, {bench.name}",

@@ -329,7 +329,10 @@ def attribution_of(model: Model, trace: Trace) -> Subject:
         return attribution(model, trace, state)
 
     def settle(state: AttributeState, told: Mapping[str, Any], before: AttributeState) -> AttributeState:
-        """Clear the tokens that were chosen for another step; the browser also reports the drawn step."""
+        """If the visitor has moved to another step, clear the tokens that were chosen for the previous step.
+
+        `told` is what the browser reports, which includes the step that it shows.
+        """
         if told.get("step") in (None, before.step or 0):
             return state
         against = state.against if state.against == RUNNER_UP else NONE

@@ -99,7 +99,7 @@ def compared(
     shown = ShownSides(
         names=(here.name, there.name),
         texts=(here.text, there.text),
-        chances=(_chances(here), _chances(there)),
+        chances=_chances(here, there),
         models=(here.model, there.model),
         said=(*_notes(here, there), *findings.pair_findings(runs)),
         fixed=(there.fixed, *FIXED) if there.fixed else FIXED,
@@ -124,7 +124,15 @@ def focus(runs: RunComparison, state: CompareState) -> CompareState:
     return replace(state, kind=kind, layer=min(state.layer, layers - 1), head=min(state.head, heads - 1))
 
 
-def _chances(side: Side) -> Chances | None:
+def _chances(*sides: Side) -> tuple[Chances | None, ...]:
+    """Return the probabilities in both runs: of the labels of two images, or of each run's own tokens."""
+    if all(side.trace.sentences[0].images and side.trace.logits is not None for side in sides):
+        asked = listed_tokens(sides[0].model, [side.trace for side in sides])
+        return tuple(chances(side.trace, asked) for side in sides)
+    return tuple(map(_own_chances, sides))
+
+
+def _own_chances(side: Side) -> Chances | None:
     if side.trace.logits is None:
         return None
     try:
@@ -146,7 +154,7 @@ class ShownSides:
 
     names: tuple[str, str]
     texts: tuple[str, str]
-    chances: tuple[Chances | None, Chances | None]
+    chances: tuple[Chances | None, ...]
     models: tuple[Model, Model]
     said: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()

@@ -54,7 +54,7 @@ def other_sentence(src: str, said: str) -> str:
 
 
 def side(name: str, model: Model, trace: Trace, fixed: str = "") -> Side:
-    """Return the side of a run, with the text that its model writes."""
+    """Make one `Side` of a comparison from a run; it includes the text that the model writes, if it writes any."""
     return Side(name, model, trace, trace.tgt_text if model.writes else "", fixed)
 
 
@@ -65,7 +65,9 @@ def other_language(model: Model, here: str, said: str) -> str:
 
 
 def changed_sides(model: Model, plain: Trace, trace: Trace) -> tuple[Side, Side]:
-    """Return the unchanged run `plain`, and the run with the interventions of `trace` on the tokens of `plain`."""
+    """Return two sides to compare: the unchanged run `plain`, and a run on the same tokens with the interventions of
+    `trace`.
+    """
     done = trace.interventions
     again = plain if not done else model.rerun(replace(plain, interventions=done))
     texts = (plain.tgt_text, trace.tgt_text) if model.writes else ("", "")

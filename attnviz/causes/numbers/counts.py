@@ -125,7 +125,7 @@ def _interventions(do: str) -> list[Intervention]:
 
 
 def _translate_both(model: Translator, sentences: Sequence[str], do: str) -> tuple[list[str], list[str]]:
-    """Translate with every head on, and under the interventions that `do` denotes."""
+    """Translate the sentences twice: with every head on, and with the interventions that the text `do` describes."""
     before = list(model.translate(list(sentences), to="fr"))
     return before, list(model.translate(list(sentences), to="fr", interventions=_interventions(do)))
 

@@ -4,8 +4,9 @@ Each head is ablated in a run of its own; runs are batched into a few passes. Al
 their tokens are comparable. A single head is rarely decisive, and a claim from one sentence often fails on many (Michel
 et al. 2019), so compare an effect with its spread over a reference set.
 
-`python -m attnviz.causes.numbers` writes the usual effect of each head: a file beside the shipped weights, which it
-names, holds by language the mean and the spread of each head's effect when the head is switched off.
+`python -m attnviz.causes.numbers` measures the usual effect of each head: the mean and the spread of the effect when
+the head is switched off. It writes them, by language, to a file beside the shipped weights. The file names those
+weights.
 """
 
 import json

@@ -59,8 +59,9 @@ def _label_finding(effects: HeadEffects) -> str:
 
 def summary_effect_findings(effects: SummaryEffects) -> tuple[str, ...]:
     """Say without which head the vector of a whole image moves farthest."""
-    worst = int(effects.per_head.argmax())
-    return (f"Without {head_name(effects.places[worst])} it moves farthest: {_summary_words(effects.change(worst))}.",)
+    worst, name = int(effects.per_head.argmax()), summary_name(effects.name)
+    place, moved = head_name(effects.places[worst]), _summary_words(effects.change(worst))
+    return (f"{name[0].upper()}{name[1:]} moves farthest without {place}: by {moved}.",)
 
 
 def summary_findings(change: SummaryChange) -> tuple[str, ...]:

@@ -166,7 +166,10 @@ def last_layer(model: Model, trace: Trace) -> LastLayer | NotPlain:
 
 
 def _adds_up(last: LastLayer, trace: Trace, share: float) -> bool:
-    """Check that the input of each norm equals the residual stream plus the output of the heads, to a `share` of it."""
+    """Check that the input of each norm equals the residual stream plus the heads' output.
+
+    `share` is the relative tolerance.
+    """
     before = last.before
     for nth, one in enumerate(last.sublayers):
         if one.site is not None and one.output is not None:

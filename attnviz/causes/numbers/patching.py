@@ -229,8 +229,9 @@ Reach = Literal["memory", "earlier", "all"]
 def is_outside(reach: Reach, is_last: bool, after: int) -> bool:
     """Return whether patching a cell cannot affect the metric.
 
-    After the last layer of the stack that outputs tokens, only the metric's own row can. Before, rows after it cannot
-    if rows attend only to earlier rows ("earlier"). `after` is the cell's row minus the metric's row.
+    After the last layer of the stack that outputs tokens, only a patch in the metric's own row can affect the metric.
+    After an earlier layer, a patch in a later row cannot if rows attend only to earlier rows (`reach` "earlier").
+    `after` is the cell's row minus the metric's row.
     """
     if reach == "memory":
         return False

@@ -34,7 +34,7 @@ COMPONENT = "attribution"
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> AttributeState:
-    """Draw the tab; return the state that a link to the tab contains."""
+    """Draw the tab Attribute; return its state, which a copied link stores."""
     view = layout.state_in_address(AttributeState, {"step": len(rows(trace))})
     if trace.logits is None:
         layout.refuse("This model has no output over a vocabulary, so there are no logits to split.")

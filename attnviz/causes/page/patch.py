@@ -47,7 +47,7 @@ _TELLS = (
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> PatchState:
-    """Draw the tab; return the state that a link to the tab contains."""
+    """Draw the tab Patch; return its state, which a copied link stores."""
     view = layout.state_in_address(PatchState)
     _changed_bar(view.changed)
     if not view.changed.strip():
@@ -136,7 +136,7 @@ def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _lists(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> None:
-    """Draw the selection boxes of the four tokens."""
+    """Draw four selection boxes: for the two tokens of the metric, and for the two tokens of the control."""
     likely, metric, control = pair.likeliest_ids(asked.step), asked.metric, asked.control
     ids = dict.fromkeys([*(id_ for id_, _, _ in likely), metric.a, metric.b, control.a, control.b])
     names = {f"#{id_}": name_of(loaded, id_) for id_ in ids}

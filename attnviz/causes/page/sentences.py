@@ -31,7 +31,7 @@ AS_IT_IS = "The changes to the run, shown above, are not applied here. The uncha
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SentencesState:
-    """Draw the tab; return the state that a link to the tab contains."""
+    """Draw the tab Many sentences; return its state, which a copied link stores."""
     view = current_view(request.entry, trace)
     bar = st.container(horizontal=True, key="corpus-bar")
     with bar:

@@ -44,9 +44,10 @@ COMPONENT = "compared"
 
 
 def choose(view: CompareState, request: Request, loaded: "Model") -> str:
-    """Draw the controls; return the kind of comparison.
+    """Draw the controls for the second run of the comparison; return how it differs: by sentence, language, model or
+    mask.
 
-    It is "sentence" if this model does not support the requested kind.
+    The result is "sentence" if this model does not support the requested way.
     """
     ways = _ways(request, loaded)
     by = view.by if view.by in ways else "sentence"
@@ -184,7 +185,7 @@ def _other_model(view: CompareState, names: dict[str, str]) -> str:
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> CompareState:
-    """Draw the tab; return the state that a link to the tab contains."""
+    """Draw the tab Compare; return its state, which a copied link stores."""
     start = CompareState(kind="cross" if "cross" in trace.kinds else trace.kinds[0])
     view = layout.state_in_address(CompareState, SiteBounds.from_trace(trace).by_field(), start)
     view = replace(view, by=choose(view, request, loaded))

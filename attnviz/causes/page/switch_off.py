@@ -45,7 +45,7 @@ _counts: BoundedCache[tuple, ChangeCount] = BoundedCache(most=512)
 
 
 def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
-    """Draw the tab; return the state that a link to the tab contains."""
+    """Draw the tab Switch off; return its state, which a copied link stores."""
     view = layout.state_in_address(SwitchOffState)
     plain = traces.full_trace(replace(request, do=""))
     off = replacements(trace.interventions, loaded.shapes)

@@ -375,7 +375,10 @@ def patching_of(model: Model, trace: Trace, other: Trace | str) -> Subject:
         return patching(model, pair, state)
 
     def settle(state: PatchState, told: Mapping[str, Any], before: PatchState) -> PatchState:
-        """Clear the tokens that were chosen for another step; the browser also reports the drawn step."""
+        """If the visitor has moved to another step, clear the tokens that were chosen for the previous step.
+
+        `told` is what the browser reports, which includes the step that it shows.
+        """
         is_same = told.get("step") in (None, patch_question(model, pair, before).step)
         return state if is_same else replace(state, a="", b="", c="", d="")
 

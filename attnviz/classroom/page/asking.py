@@ -175,6 +175,6 @@ def _ask_the_room(question: Question, link: Link | None) -> None:
 
 
 def teach(key: TeacherKey) -> None:
-    """Take the teacher's seat in a class, and open its console in the next run."""
+    """Make this visitor the teacher of the class with this key, and open the class's console in the next run."""
     seat.take(Seat(key.code, TEACHER, key.secret))
     navigation.send(following.HOME, {CLASS: key.code})

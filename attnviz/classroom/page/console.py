@@ -44,9 +44,9 @@ def draw(own: Seat, found: TeacherView) -> None:
 
 
 def _stage(own: Seat, found: TeacherView) -> DeltaGenerator:
-    """Draw the stage, and return the place for the count of answers.
+    """Draw the part of the console that the class sees; return the empty container for the count of answers.
 
-    When the picture is presented, the stage fills the window (assets/styles/room.css).
+    When the teacher presents the picture, this part fills the window (assets/styles/room.css).
     """
     step = found.lesson.steps[found.class_at]
     if found.is_over:
@@ -95,7 +95,10 @@ def _shows_answers(found: TeacherView) -> bool:
 
 
 def _invites_beside(found: TeacherView) -> bool:
-    """Check whether code and QR code stand beside the question, and not at the side or on the whole screen."""
+    """Check whether the code and QR code for joining are drawn next to the question.
+
+    Before the class begins they fill the screen; after the reveal they are among the teacher's controls.
+    """
     return not (_is_lobby(found) or _shows_answers(found) or found.is_over)
 
 

@@ -15,7 +15,10 @@ from attnviz.lessons.page.run import picture
 
 
 def room() -> Classroom:
-    """Return the classroom, which has no rehearsals. Raises ValueError if its database cannot be opened."""
+    """Return this server's `Classroom` with all real classes; `rehearsals` has the invented ones.
+
+    Raises ValueError if its database cannot be opened.
+    """
     return instance.classroom(picture, hosting.ensure_turn)
 
 
@@ -25,7 +28,10 @@ def rehearsals() -> Rehearsals:
 
 
 def teachers(own: Seat) -> Teachers:
-    """Return the teachers' functions for a seat in a class or in a rehearsal. Raises ValueError as `room` does."""
+    """Return the `Teachers` object that manages this seat's class, which is a real class or a rehearsal.
+
+    Raises ValueError as `room` does.
+    """
     return rehearsals().teachers if is_rehearsal(own.code) else room().teachers
 
 

@@ -1,6 +1,6 @@
-"""The visitor's seat in a class: none, a student's, or its teacher's.
+"""The visitor's seat in a class: it says that the visitor is a student of the class or its teacher, and proves it.
 
-The session holds the seat, and the browser stores it for after a reload or a sleep (attnviz/classroom/class_seat). All
+The session holds the seat, and the browser stores it so that it survives a reload (attnviz/classroom/class_seat). All
 tabs of a browser share a student's token, so that two tabs are one student. A teacher's secret belongs to one tab.
 """
 
@@ -22,7 +22,10 @@ _MOST_TOKEN = 200  # characters
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat in the class with this code. `token` is a student's token or a teacher's secret."""
+    """Membership in the class with this `code`, as a student or as the teacher (`role`).
+
+    `token` is the secret by which the class recognizes the student or the teacher.
+    """
 
     code: str
     role: str
@@ -30,7 +33,7 @@ class Seat:
 
     @property
     def key(self) -> TeacherKey:
-        """The teacher's key."""
+        """The seat as a `TeacherKey`; valid only for a teacher's seat."""
         return TeacherKey(self.code, self.token)
 
 
@@ -51,7 +54,7 @@ def current_seat() -> Seat | None:
 
 
 def all_taken() -> tuple[Seat, ...]:
-    """Return all seats of this visit, including those in classes whose panel was put aside."""
+    """Return the seats of this visitor in all classes, including classes whose panel is hidden."""
     return tuple(st.session_state.get(_SEATS, {}).values())
 
 

@@ -30,7 +30,7 @@ class Seen:
 
     @property
     def losses(self) -> str:
-        """The change of the loss in words, to follow a subject."""
+        """The end of a sentence about the loss: that it stays the same, rises or falls, with its values in nats."""
         before, after = f"{self.intact_loss:.2f}", f"{self.loss:.2f}"
         if before == after:
             return f"stays at {after} nats"
@@ -39,10 +39,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Equality:
-    """How far steps and pass agree: the number of places where they are `equal` bitwise, whether they agree
-    within rounding everywhere (`holds`), and whether each step recomputed the whole prefix.
+    """How far steps and pass agree: the number of places where they are `equal` bitwise, whether they agree within
+    rounding everywhere (`holds`), and whether each step recomputed the whole prefix.
 
-    `note` is what the model itself says about its steps.
+    `note` is the model's own note on its decoding steps.
     """
 
     equal: int

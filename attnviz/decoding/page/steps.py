@@ -39,7 +39,7 @@ _runs: BoundedCache[str, Decoded] = BoundedCache(most=budget.bytes_for("decoding
 
 
 def draw(request: Request) -> None:
-    """Draw the tab, and the end of the page."""
+    """Draw the tab Step by step, and the status bar at the end of the page."""
     trace = layout.trace_or_refuse(request, traces.full_trace)
     asked = controls.current_state(trace, request.entry)
     model = traces.model(request.entry.name)
@@ -62,7 +62,9 @@ def draw(request: Request) -> None:
 
 
 def _note(model: Model, run: Decoded, view: DecodingState) -> str:
-    """Return what the model says about its own steps, if the verdict fails although the visitor broke nothing."""
+    """Return the model's own note on its decoding steps if the verdict fails although the visitor broke nothing, else
+    "".
+    """
     if run.verdict.holds or view.broken_switches or not isinstance(model, ExplainsSteps):
         return ""
     return model.explain_steps([token.id for token in run.made.fed])

@@ -27,7 +27,7 @@ _WORDS = "".join(f"<dt>{term}</dt><dd>{html.escape(definition(term))}</dd>" for 
 def number(run: Decoded, view: DecodingState, done: Sequence[Intervention] = (), *, note: str = "") -> None:
     """Draw the largest difference between steps and pass as a share of its tolerance, with its place and the reasons.
 
-    `done` are the interventions on both. `note` is what the model itself says about its steps.
+    `done` are the interventions that were applied to both. `note` is the model's own note on its decoding steps.
     """
     verdict = run.verdict
     state = "holds" if verdict.holds else "broken"
@@ -61,8 +61,8 @@ def _changes(interventions: Sequence[Intervention]) -> list[str]:
 
 
 def _lines(run: Decoded) -> list[str]:
-    """Say where the two differ first or most, in absolute values, and in how many steps another token is most
-    probable.
+    """Return sentences on where steps and pass differ first or most, and in how many steps the most probable token
+    differs.
     """
     verdict, lines = run.verdict, []
     first, closest, largest = verdict.first_break, verdict.closest_place, verdict.largest_place

@@ -138,7 +138,7 @@ def bias_by_xavier(weights: SiteWeights) -> Tensor:
 
 
 class KeptMap:
-    """A module that stores its weights as an attribute, as seeds 000, 002 and 003 do."""
+    """A module that stores its attention weights as an attribute, as much published code does."""
 
     def __init__(self, weights: SiteWeights) -> None:
         self.attention = SteppedAttention(weights)
@@ -151,7 +151,10 @@ class KeptMap:
 
 
 def kept_map(weights: SiteWeights) -> Attention:
-    """Return an attention function of a shared module whose weights are read after the call."""
+    """Return an attention function that reads the weights from a module's attribute some time after the call.
+
+    If threads share the module, another thread may have replaced the weights meanwhile: this is the bug.
+    """
     module = KeptMap(weights)
 
     def attend(input_: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor | None]:

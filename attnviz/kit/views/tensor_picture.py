@@ -23,7 +23,7 @@ GAP = 2  # gap in cells between small multiples
 class Tiles:
     """Values `(batch, heads, rows, cols)`, the names of the last two dimensions, and a note on omitted parts.
 
-    Only every `step`-th row and column is drawn.
+    Only every `step`-th row and column is drawn. `item` is the noun for an entry of the batch.
     """
 
     numbers: np.ndarray
@@ -33,10 +33,11 @@ class Tiles:
     heads: tuple[int, ...] | None
     note: str
     step: int = 1
+    item: str = "sentence"
 
 
-def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Tiles:
-    """Move the dimensions "batch" and "heads" to the front.
+def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0, item: str = "sentence") -> Tiles:
+    """Move the dimensions "batch" and "heads" to the front. `item` is the noun for an entry of the batch.
 
     A tensor that is too large is reduced to one head, and then to every n-th cell. Raise ValueError if "batch" is
     missing, or if the number of names differs from the number of dimensions.
@@ -56,7 +57,8 @@ def tiles_of(tensor: np.ndarray, axes: tuple[str, ...], *, head: int = 0) -> Til
     if step > 1:
         numbers = numbers[..., ::step, ::step]
         notes.append(f"one in {step} rows and columns is drawn")
-    return Tiles(numbers, rest[0], rest[1], tuple(range(len(numbers))), heads, "; ".join(notes), max(1, step))
+    batch = tuple(range(len(numbers)))
+    return Tiles(numbers, rest[0], rest[1], batch, heads, "; ".join(notes), max(1, step), item)
 
 
 def tensor_picture(
@@ -159,19 +161,19 @@ def _hover(tiles: Tiles, names: dict[int, int]) -> str:
 
     `names` maps a dimension (2 for rows, 3 for columns) to the index of its token in a cell's data.
     """
-    first = "sentence %{customdata[0]}, H%{customdata[1]}" if tiles.heads else "sentence %{customdata[1]}"
+    first = "%{customdata[0]}, H%{customdata[1]}" if tiles.heads else "%{customdata[1]}"
     if tiles.heads and len(tiles.heads) == 1:
-        first = f"sentence %{{customdata[0]}}, H{tiles.heads[0]}"
+        first = f"%{{customdata[0]}}, H{tiles.heads[0]}"
     lines = [
         f"{axis} %{{customdata[{at}]}}" + (f": %{{customdata[{names[at]}]}}" if at in names else "")
         for at, axis in ((2, tiles.row), (3, tiles.col))
     ]
-    return "<br>".join((first, *lines, "%{z:.6g}<extra></extra>"))
+    return "<br>".join((f"{tiles.item} {first}", *lines, "%{z:.6g}<extra></extra>"))
 
 
 def _names(tiles: Tiles) -> tuple[str, ...]:
     if tiles.heads is None:
-        return tuple(f"sentence {item}" for item in tiles.batch)
+        return tuple(f"{tiles.item} {number}" for number in tiles.batch)
     return tuple(f"H{head}" for head in tiles.heads)
 
 

@@ -26,7 +26,9 @@ _WATCHED, _SENT, _FEED = "learning-runs", "learning-sent", "learning-feed"
 
 @dataclass(frozen=True)
 class Piece:
-    """A look at a run; `looked.moments` start at index `since`."""
+    """The recorded steps of a live run that the browser does not have yet: `looked.moments`, which begin at index
+    `since`.
+    """
 
     experiment: Experiment
     looked: LiveView
@@ -34,7 +36,10 @@ class Piece:
 
 
 def feed_payload(pieces: Sequence[Piece]) -> Payload:
-    """Pack looks at runs. Labels, which never change, are sent with a run's first recorded steps."""
+    """Pack new recorded steps of several runs for the browser.
+
+    A run's labels, which never change, are sent only with its first recorded steps.
+    """
     blobs = Blobs()
     return Payload({"runs": [_piece(piece, blobs) for piece in pieces]}, blobs.join())
 
@@ -108,7 +113,7 @@ def waiting_in_words(look: Piece) -> str:
 
 
 def piece(run: LiveRun) -> Piece:
-    """Return what a run has recorded since this visitor's browser last asked."""
+    """Return the recorded steps of a run that this visitor's browser has not been sent yet."""
     sent: dict[str, int] = st.session_state.setdefault(_SENT, {})
     key = run_key(run.experiment)
     since = sent.get(key, 0)

@@ -63,8 +63,9 @@ def _site(view: LearningState) -> dict[str, str]:
 
 
 def _page_address(label: str, recording: Recording) -> dict[str, str]:
-    """Return additional address parameters for Masks: for a run trained without a causal mask, that mask in all
-    decoder heads.
+    """Return additional address parameters for the link to Masks; {} for other pages.
+
+    For a run trained without a causal mask, the link opens Masks with that mask in all decoder heads.
     """
     if label != "Masks" or recording.experiment.is_causal:
         return {}

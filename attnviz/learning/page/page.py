@@ -23,7 +23,7 @@ Said = list[str]  # messages to show above the picture
 
 @dataclass(frozen=True)
 class Staged:
-    """The runs that the page shows, and the live runs among them."""
+    """The one or two runs that the page shows, and those of them that are training now."""
 
     runs: tuple[ShownRun, ...]
     live: tuple[LiveRun, ...] = ()
@@ -35,7 +35,7 @@ class Staged:
 
     @property
     def waiting_keys(self) -> set[str]:
-        """The keys of live runs that were waiting when drawn and are represented by a recording."""
+        """The keys of runs that wait for training while the page shows their recording instead."""
         return {run.experiment.key for run in self.live} & {run.experiment.key for run, _ in self.recordings}
 
 

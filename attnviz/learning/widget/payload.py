@@ -105,7 +105,10 @@ class Shown(Protocol):
 
 @dataclass(frozen=True)
 class Asked:
-    """The page's question: the index of its run, its text, the possible guesses, and a verdict for each guess."""
+    """The question in which the visitor guesses the outcome of a run.
+
+    It has the index of the run, the question, the possible guesses, and a sentence that answers each guess.
+    """
 
     run: int
     text: str

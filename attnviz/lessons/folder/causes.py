@@ -36,7 +36,10 @@ def causes_picture(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
 
 
 def rerun(run: Pictures, link: Link, **texts: str) -> LinkedPicture:
-    """Run a link with some of its texts replaced. Raises ValueError if the run is refused."""
+    """Run the model on the inputs in a link's address, with some of these inputs replaced by `texts`.
+
+    Raises ValueError if the run is refused.
+    """
     return run(Link(link.page, {**link.texts, **texts}, link.line))
 
 

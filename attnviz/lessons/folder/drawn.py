@@ -141,7 +141,10 @@ def _masks(shown: LinkedPicture, run: Pictures, say: Say) -> Drawn:
 
 
 def _stepper(shown: LinkedPicture) -> ShownPicture:
-    """Draw the stepper for the sentence, with the link's interventions."""
+    """Draw the picture of the page Decoding, training beside step-by-step decoding, for the link's sentence.
+
+    The link's interventions are applied.
+    """
     said, takes_target = shown.link.texts, shown.model.inputs.takes_target
     more = {"target": said.get("tgt", "").strip()} if takes_target else {"new_tokens": int(said.get("new") or 0)}
     more |= {"to": shown.trace.to, "interventions": shown.trace.interventions}

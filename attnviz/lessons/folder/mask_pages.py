@@ -58,7 +58,7 @@ def bench_of(shown: LinkedPicture, run: Pictures) -> MaskBench:
 
 
 def laboratory(bench: MaskBench) -> ShownPicture:
-    """Draw the tab Pipeline."""
+    """Draw the tab Pipeline of the page Masks."""
     return replace(picture("mask_lab").of(bench.model, bench.trace), state=bench.view)
 
 

@@ -41,7 +41,10 @@ def _walk(shown: LinkedPicture, inputs: SiteInputs) -> str:
 
 
 def _skip(shown: LinkedPicture, inputs: SiteInputs) -> str:
-    """Draw a table of all changed lines of code with their effect on this sentence. Explain the line in the link."""
+    """Draw a table of the code lines that can be changed, with the effect of each change on this sentence.
+
+    If the link names one of the lines, explain it above the table.
+    """
     names, asked = skips_of(inputs.weights), shown.link.texts.get("skip", "")
     rows = [(SKIPS[name].title, describe_outcome(run_skipped(name, inputs)), SKIPS[name].right, SKIPS[name].instead)
             for name in names]  # fmt: skip

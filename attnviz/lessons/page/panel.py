@@ -236,5 +236,5 @@ def _next_lesson(now: OpenedLesson) -> None:
 
 
 def _pull(now: OpenedLesson):
-    """Return the type of the button that leads on: "primary" once the question is answered or skipped."""
+    """Return the Streamlit type of the button to the next step: "primary" if the question is answered or skipped."""
     return "primary" if now.question is None or progress(now).is_over else "secondary"

@@ -10,7 +10,10 @@ from attnviz.text.chat_link import read_chat
 
 
 def request(link: Link) -> Request:
-    """Return the request that the top bar would make for this link. Raises TextError for an invalid conversation."""
+    """Return the `Request` for a run that opening this link would make: its model, texts, language and interventions.
+
+    Raises TextError for an invalid conversation.
+    """
     said, name = link.texts, link.texts.get("model") or DEFAULT
     entry = next((one for one in entries() if one.name == name), None) or unshipped_entry(name)
     to = said.get("to", "") or (entry.languages[0] if entry.languages else "")
@@ -28,7 +31,8 @@ def request(link: Link) -> Request:
 
 
 def picture(link: Link | None) -> LinkedPicture | None:
-    """Return the picture of a link; None without a link, and for a page that does not run the top bar's model.
+    """Run the model on the inputs in a link's address; None without a link, and for a page that runs no model
+    (Learning).
 
     Raises ValueError if the run is refused.
     """
@@ -38,7 +42,10 @@ def picture(link: Link | None) -> LinkedPicture | None:
 
 
 def shown_picture(link: Link) -> LinkedPicture:
-    """Return the picture of a link to a page that runs the top bar's model. Raises ValueError if the run is refused."""
+    """Run the model on the inputs in the address of a link to a page that runs one, or use the cached run.
+
+    Raises ValueError if the run is refused.
+    """
     asked = request(link)
     if not traces.is_cached(asked):
         hosting.ensure_turn()

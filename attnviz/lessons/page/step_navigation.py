@@ -13,7 +13,7 @@ HOME = "Lessons"
 
 
 def address(lesson: Lesson, at: int) -> tuple[str, dict[str, str]]:
-    """Return the page of a step, and the parameters of its address."""
+    """Return the page on which a lesson's step is shown, and the parameters of that page's address."""
     link = lesson.picture(at)
     place = {LESSON: lesson.name, STEP: str(at + 1)}
     if link is None or windows.is_panel():

@@ -46,7 +46,9 @@ def intro() -> None:
 
 
 def story(trace) -> None:
-    """Describe in words the run of the sentence above, with its actual values."""
+    """Describe in words what the model did with the sentence in the top bar, with the numbers of maps, layers and
+    heads.
+    """
     kinds = {3: "three kinds of attention", 2: "two kinds of attention"}.get(len(trace.kinds))
     of_kinds = f" for each of {term(kinds)}" if kinds else ""
     maps = "attention maps" if _count(trace) > 1 else "attention map"
@@ -94,7 +96,9 @@ def model_drawing(request: Request) -> None:
 
 
 def live_example(trace, entry: Entry) -> None:
-    """Draw the map of one head for the sentence above, the head with which the page Heads starts."""
+    """Draw the attention map of one head for the sentence in the top bar; it is the head with which the page Heads
+    starts.
+    """
     start = HeadsState(**entry.start)
     kind = start.kind if start.kind in trace.kinds else trace.kinds[0]
     theme = st.context.theme.type or "light"

@@ -48,7 +48,7 @@ def adopt() -> None:
 
 
 def last_edit() -> int:
-    """Return the number of the newest edit that Python has received."""
+    """Return the number of the newest edit of the mask that the browser has sent."""
     return (reported_value(COMPONENT, "edit", {"seq": NUMBER}) or {"seq": 0})["seq"]
 
 
@@ -156,6 +156,6 @@ def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
 
 @dataclass(frozen=True)
 class MasksTab(PageState):
-    """The open tab."""
+    """The state of the page Masks that says which tab is open."""
 
     tab: str = choice("pipeline", TABS)

@@ -86,7 +86,7 @@ def _choices(told: Changed) -> str:
 
 
 def _runs(bench: MaskExperiment) -> str:
-    """Say how the maps change in a model that writes no text."""
+    """Describe how the mask changes the model's attention maps, for a model that writes no text."""
     effect = bench.effect()
     if isinstance(effect, Refused):
         return _refusal(effect)

@@ -41,7 +41,7 @@ def tried(bench: MaskBench) -> list[tuple[str, str, str]]:
 
 
 def explanation(bench: MaskBench) -> str:
-    """Explain the effect of the dimension of size 1."""
+    """Return sentences on how `unsqueeze(1)` adds a head dimension of size 1 to a mask, with the shapes of this run."""
     batch, heads, q_len, k_len = _shape(bench)
     chance = (
         "With a batch of one, unsqueeze(0) happens to fit as well: let a second sentence join the batch and see."

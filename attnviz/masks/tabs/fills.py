@@ -35,7 +35,7 @@ def row_names(bench: MaskBench) -> list[str]:
 
 
 def row_to_shut(bench: MaskBench) -> int:
-    """Return the row whose keys the button “A row without keys” hides: the pinned row, or the third."""
+    """Return the row that the button “A row without keys” masks completely: the pinned row, or else the third."""
     row = pinned_row(bench)
     return min(2, bench.shape[0] - 1) if row is None else row
 

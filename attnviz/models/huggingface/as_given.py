@@ -70,8 +70,8 @@ class ShownRows:
 
 
 class ShownPass(Protocol):
-    """attnviz's pass, which the maps come from. It returns logits, or the last hidden states of a model
-    without a head.
+    """A function that runs attnviz's pass, from which the maps come. It returns logits, or the last hidden states of a
+    model without a head.
     """
 
     def __call__(self, sample: Batch, target: Batch | None, *, last_only: bool = False, until: str = "") -> Tensor:
@@ -137,12 +137,13 @@ class GivenModel:
         self, sample: Batch, target: Batch | None, *, last_only: bool = False, until: str = "",
         without: Sequence[Callable[["GivenModel"], None]] = (), **how: Any,
     ) -> GivenOutput:  # fmt: skip
-        """Run a copy of the model as its user does, because a run may change a model (a short text changes BigBird).
+        """Run a copy of the model in the way its user would call it, and return the output.
 
-        The functions in `without` are applied to the copy first; each removes a part of the model. The pass returns no
-        weights and no hidden states of layers, even if the model's config asks for them, because those of a long text
-        are large. The listener of this thread is told which layer runs. With `until`, the name of a layer, the pass
-        ends there, and the output is that layer's.
+        It is a copy because a run may change a model (a short text changes BigBird). The functions in `without` are
+        applied to the copy first; each removes one part, such as the hooks. The pass returns no attention weights and
+        no hidden states of layers, even if the model's config asks for them, because they are large for a long text.
+        Each layer reports its start to this thread's listener, which shows the progress.
+        With `until`, the name of a layer, the pass ends there, and the output is that layer's.
         """
         given = copy.copy(self)
         given.whole = patches.share_weights(self.whole)
@@ -375,7 +376,10 @@ class _CannotRun(Exception):  # noqa: N818 - it becomes a note, not an error
 
 
 def _causes(given: GivenModel) -> Iterator[tuple[str, Callable[[GivenModel], None]]]:
-    """Yield possible causes of a difference, each as a sentence and a function that removes the cause from a copy."""
+    """Yield possible causes why the given model computes something else than attnviz's pass.
+
+    Each is a sentence, and a function that removes the cause from a copy of the model.
+    """
     if (where := given.hooked()) is not None:
         yield (
             f"A hook on {where} changes what this model computes, but attnviz does not run hooks that "
@@ -456,7 +460,9 @@ class ShownOutput:
         )
 
     def _spreads(self, found: Tensor, epsilon: float) -> Iterator[Tensor]:
-        """Yield the largest change of each row's output, after each further pass with other roundings."""
+        """Repeat the pass with random rounding; yield after each repetition how far each row of the output has moved at
+        most.
+        """
         for count in range(1, PASSES + 1):
             if len(self._moves) < count:
                 with RoundOtherwise(epsilon, self._generator):

@@ -201,9 +201,9 @@ def check_steps(
 
 
 def _goes_on(network: Network, ids: Tensor, shown: Tensor, begun: Cache | None) -> bool:
-    """Check whether a step after the tokens in the cache `begun` gives the logits of one pass.
+    """Check whether one decoding step that continues the cache `begun` gives the same logits as a single pass.
 
-    Return False also for another type of cache.
+    Return False also for a cache that stores anything but the keys and values of all tokens.
     """
     plain, own = (type(cache) is DynamicCache for cache in (begun, network.empty_cache()))
     if not (plain and own) or not all(type(layer) is DynamicLayer for layer in begun.layers):  # type: ignore[union-attr]

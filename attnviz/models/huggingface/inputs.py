@@ -46,11 +46,13 @@ class InputBuilder:
         return replace(batch, mask=mask).to(self.network.device)
 
     def singles(self, encoded: Sequence[EncodedText]) -> list[Sentence]:
-        """Return an encoder's sentences, or pairs of sentences."""
+        """Make the `Sentence` of a trace from each text, or pair of texts, that an encoder reads."""
         return [Sentence(src=each.tokens, src_text=each.text) for each in encoded]
 
     def prompts(self, encoded: Sequence[EncodedText], count: int) -> list[Sentence]:
-        """Return a decoder's prompts; after a single prompt, generate up to `count` tokens."""
+        """Make the `Sentence` of a trace from each prompt of a decoder; a single prompt is continued by up to `count`
+        tokens.
+        """
         if count:
             encoded = [self._continue_prompt(encoded[0], self.max_new_tokens(encoded[0], count))]
         return [Sentence(tgt=each.tokens, tgt_text=each.text, cut=not count) for each in encoded]
@@ -58,7 +60,11 @@ class InputBuilder:
     def translations(
         self, encoded: Sequence[EncodedText], targets: Sequence[str], max_tokens: int
     ) -> tuple[list[Sentence], tuple[str, ...]]:
-        """Return sources with their targets, given or generated greedily, and notes on targets that were cut."""
+        """Make the `Sentence` of a trace from each source of an encoder-decoder, with a given or greedily generated
+        target.
+
+        Also return notes on targets that were truncated.
+        """
         if targets:
             given = [self.given_target(target, src, max_tokens) for target, src in zip(targets, encoded, strict=True)]
             notes = tuple(note for each in given for note in prefix_notes("Target", each.notes))
@@ -81,8 +87,9 @@ class InputBuilder:
         return CheckpointStepper(self.network, memory, src_mask=src.mask, cached=cached, edits=resolved.edits)
 
     def logits_under(self, sentence: Sentence, edits: Edits, longest: int | None = None) -> torch.Tensor:
-        """Return logits `(copies, length, vocab_size)` of copies of a sentence, each with one row of the edits.
+        """Run copies of a sentence as one batch, each with its own interventions (a row of the edits).
 
+        Return the logits `(copies, length, vocab_size)`.
         A target is computed only up to `longest` tokens, because no row depends on later ones.
         """
         copies, request = len(edits.rows), PassRequest(edits)

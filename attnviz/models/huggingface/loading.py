@@ -113,7 +113,7 @@ def _safetensors(
 
 
 def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
-    """Load a GGUF file. Please check its header, unpack it to float32, and compare the passes as for every model."""
+    """Load a GGUF file: check its header, unpack its weights to float32, and verify the model like any other."""
     require_libraries()
     header = read_header(path)
     files_folder.check_size(header.numbers, 4, limit)

@@ -208,11 +208,11 @@ class HuggingFaceModel(ChatModel):
 
     @torch.inference_mode()
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
-        """Return logits `(copies, rows, vocab_size)` for copies of the first sentence of `trace`, each with one row of
-        edits.
+        """Run copies of the first sentence of `trace` as one batch, each with its own interventions; return the logits.
 
-        Nothing is recorded. `rows` selects rows of the text, by default all. Raises ValueError for a model without a
-        head over the vocabulary.
+        The shape is `(copies, rows, vocab_size)`. `edits.rows` has the interventions of each copy. Nothing is recorded.
+        `rows` selects rows of the text, by default all. Raises ValueError for a model without a head over the
+        vocabulary.
         """
         if not self.writes_logits:
             raise ValueError(f"{self.name} has no output over a vocabulary, so there are no probabilities to compare.")

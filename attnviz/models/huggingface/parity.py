@@ -207,10 +207,10 @@ def _our_pass(network: Network, sample: Batch, target: Batch | None, probe: Prob
 
 
 def _weights(out: Any, name: str, sorts: Sequence[str] | None = None) -> tuple[Tensor, ...]:
-    """Return the weights of the layers that have any.
+    """Return the attention weights in the output `out`, one tensor for each layer that computes attention.
 
-    `sorts` are the layers' types in the config, by which the states that MiniMax returns for linear-attention layers
-    are left out.
+    `sorts` are the layer types in the config. Linear-attention layers are left out, because MiniMax returns their
+    states in place of weights.
     """
     layers = getattr(out, name, None) or ()
     if sorts is None or len(sorts) != len(layers):

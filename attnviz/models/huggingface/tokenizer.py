@@ -137,8 +137,9 @@ class CheckpointTokenizer(Spelling):
         return replace(self._check(encoded), language=target)
 
     def most_characters(self, limit: int) -> int:
-        """Return how many characters of a text to read: more than `limit` tokens, or the model's own limit,
-        can have.
+        """Return how many characters of a text to tokenize, so that a very long text does not take too long.
+
+        They are more than `limit` tokens, and more than all the model's positions, can cover.
         """
         return max(MAX_CHARACTERS, min(limit, self.max_tokens) * _CHARACTERS_A_TOKEN)
 

@@ -65,9 +65,9 @@ def _wrap_model(
     model: Any, text: CheckpointTokenizer, architecture: Architecture,
     eager: tuple[parity.Eager, Batch, Batch | None], rules: GenerationRules, *, is_known: bool,
 ) -> tuple[HuggingFaceModel | ReplayedModel, ShownPass, Tensor]:  # fmt: skip
-    """Wrap a model in the first way that works.
+    """Wrap a model: with its attention replaced if possible, otherwise watched, otherwise with its returned weights.
 
-    Also return the function that runs the shown pass, and the output of the pass.
+    Also return the function that runs attnviz's pass, and the output of that pass.
     """
     expected, sample, target = eager
     shown = expected.output

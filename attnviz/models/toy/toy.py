@@ -198,7 +198,7 @@ class Toy(TransformerModel[ToyNetwork, ToyWords]):
         require_room(max_tokens)
 
     def _require_prefix(self, tgt_in: Sequence[int], begun: Sequence[Token]) -> tuple[int, ...]:
-        """Return the ids that a teacher feeds. Raises ValueError if they begin in a wrong way, or are not valid ids."""
+        """Return the ids to feed in teacher forcing. Raises ValueError for invalid ids and for a wrong first token."""
         ids, first, known = tuple(tgt_in), tuple(token.id for token in begun), self.codec.vocab_size
         if ids[: len(first)] != first:
             raise ValueError(f"tgt_in begins with {list(ids[: len(first)])}, but must begin with {list(first)}.")

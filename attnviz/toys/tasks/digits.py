@@ -46,7 +46,10 @@ class Digits(ToyTask):
         return self._digits.get(src)
 
     def watched(self) -> list[Example]:
-        """Return the first held-out image of each digit, a 3 first: its horizontal strokes and gaps show much."""
+        """Return the images whose answers every run records: the first held-out image of each digit.
+
+        A 3 comes first, so that its maps are recorded: its horizontal strokes and gaps show much.
+        """
         found = {line.tgt: line for line in reversed(self.examples(held_out=True))}
         return [found[str(digit),] for digit in (3, 8, 9, 4, 7, 1, 2, 6, 5, 0)]
 

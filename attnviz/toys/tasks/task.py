@@ -60,7 +60,7 @@ class ToyTask(ABC):
 
     @abstractmethod
     def draw(self, random: Random) -> Words:
-        """Draw the given words of a random line, all lines with equal probability."""
+        """Sample the given words of a random line; all lines have equal probability."""
 
     @abstractmethod
     def answer(self, src: Words) -> Words | None:
@@ -86,7 +86,9 @@ class ToyTask(ABC):
         return ("decoder_self",) if self.is_decoder_only else ("encoder_self", "decoder_self", "cross")
 
     def watched(self) -> list[Example]:
-        """Return the held-out lines that are watched in every run; the recorded maps are those of the first line."""
+        """Return the held-out lines whose answers every run records at each snapshot; maps are recorded of the first
+        line.
+        """
         return distinct(self, Random(f"{self.name} watched"), _WATCHED, held_out=True, clear=True)
 
     def split_key(self, src: Words) -> Words:
@@ -99,11 +101,11 @@ class ToyTask(ABC):
         return int.from_bytes(digest, "little") < self.held_out * 2**32
 
     def is_clear(self, example: Example) -> bool:
-        """Check whether a line is suitable for watching: not too short and not too long."""
+        """Check whether a line is suitable for display during training: not too short and not too long."""
         return True
 
     def example(self, random: Random, *, held_out: bool) -> Example:
-        """Draw a line, held out or not."""
+        """Sample a random line with its answer: one that is held out, or one that is not."""
         while self.is_held_out(src := self.draw(random)) is not held_out:
             pass
         tgt = self.answer(src)
@@ -112,7 +114,7 @@ class ToyTask(ABC):
 
 
 def distinct(task: ToyTask, random: Random, count: int, *, held_out: bool, clear: bool = False) -> list[Example]:
-    """Draw `count` different lines, held out or not; with `clear`, only lines that are suitable for watching.
+    """Sample `count` different lines, held out or not; with `clear`, only lines that are suitable for display.
 
     Raises ValueError if there are not enough lines.
     """

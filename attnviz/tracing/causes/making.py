@@ -156,7 +156,7 @@ class _Chosen:
         return cls(found, layer, None if heads is None else tuple(sorted(set(numbers))), _or_places(positions))
 
     def put(self, what: What, how: How, values: Mapping[int, Tensor] | None = None, source: str = "") -> Intervention:
-        """Return the intervention at this place."""
+        """Return an intervention that changes the quantity `what` of the chosen heads and positions."""
         return Intervention(
             self.kind, what, how, self.layer, self.heads, self.positions, values=values or {}, source=source
         )

@@ -124,7 +124,10 @@ def _place_text(place: Place) -> str:
 
 
 def _intervention(item: str) -> Intervention:
-    """Read one item. Raises ValueError with the second half of a sentence."""
+    """Read one item.
+
+    Raises ValueError with a message that continues the caller's sentence, such as “the kind must be one of …”.
+    """
     verb, _, rest = item.partition(".")
     if verb not in _MAKERS:
         raise ValueError(f"it must begin with one of {', '.join(_MAKERS)}.")

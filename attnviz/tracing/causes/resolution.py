@@ -221,7 +221,7 @@ class _Resolver:
         return tuple(sorted({at for group in found for at in group}))
 
     def _places(self, each: Intervention, place: Place, tokens: Sequence[Token]) -> list[Numbers]:
-        """Return the positions that a place means: the given position, or the tokens of each occurrence of a word."""
+        """Return the positions that `place` denotes: a position itself, or the tokens of every occurrence of a word."""
         is_open = not (each.on_source or (each.columns and each.where == "cross"))
         if isinstance(place, int):
             if not is_open and place >= len(tokens):

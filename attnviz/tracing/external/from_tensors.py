@@ -324,7 +324,10 @@ def _mask(kind: Kind, given: Any, maps: Tensor) -> Tensor:
 
 
 def _step_notes(given: _GivenWeights, padding: Padding, tokens: Sequence[Token]) -> list[str]:
-    """Return notes on rows that the output of `generate` does not have, and on rows that are not their token's."""
+    """Return notes on rows that are missing in the output of `generate`, and on rows that belong to another token.
+
+    The latter occur with assisted or prompt-lookup decoding: transformers returns rows of the prompt in their place.
+    """
     name = next((name for name in given.weights if name in ("decoder_self", None)), "cross")
     if given.steps is None or name == "cross":
         return []

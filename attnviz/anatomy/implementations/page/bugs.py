@@ -140,7 +140,9 @@ def _effect_in_model(
 
 
 def _off_phrase(view: ImplementationsState) -> int | None:
-    """Return the head that is switched off, both correctly and by the bug; None for other bugs."""
+    """Return the number of the head that is switched off, if the bug on view concerns switching off heads; None
+    otherwise.
+    """
     return view.head if BUGS[view.bug].ablates else None
 
 

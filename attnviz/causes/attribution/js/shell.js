@@ -27,8 +27,8 @@ const KEYS = [
 ];
 const WORDS = ["Adds directly", "Falls without it", "Logit lens"];
 const HINT = "Click a head’s bar to open it (or arrow keys and Enter).";
-const DIRECT =
-  "The bar of a part does not contain its effect through later layers. Encoder heads write only into the memory, which reaches the answer through cross-attention.";
+const DIRECT = "The bar of a part does not contain its effect through later layers.";
+const INTO_MEMORY = "Encoder heads write only into the memory, which reaches the answer through cross-attention.";
 
 export function buildShell(app) {
   const { parts } = app;
@@ -56,6 +56,7 @@ export function buildShell(app) {
   parts.openedCanvas = element("canvas", { role: "img" });
   parts.openedBox = element("div", {}, parts.openedCanvas);
   parts.lenses = element("div");
+  parts.direct = element("p", { class: "quiet" });
   const tools = element("div", { class: "tools" }, order, parts.drops, exportTools(app), helpButton(app));
   app.root.replaceChildren(
     wordsPane(app),
@@ -77,7 +78,7 @@ export function buildShell(app) {
       parts.openedBox,
       element("h2", {}, termNode("Logit lens")),
       parts.lenses,
-      element("p", { class: "quiet", text: DIRECT }),
+      parts.direct,
     ),
     helpPane(app, KEYS, WORDS),
   );
@@ -129,7 +130,7 @@ export function titleOf({ token, against, step, steps }) {
 
 export const sumText = ({ total, logit, spread }) =>
   `The bars sum to ${exactText(total)}; the model says ${exactText(logit)}. They are ${Math.abs(total - logit).toExponential(1)} apart, ` +
-  `${(Math.abs(total - logit) / spread).toExponential(1)} of the range of this step’s logits.`;
+  `${(Math.abs(total - logit) / spread).toExponential(1)} of the range of these logits.`;
 
 export const whyText = ({ why_last: why }) =>
   why && `Only the last layer of this model is split, because ${why}. The bar “layers before” contains everything before the last layer.`;
@@ -139,6 +140,8 @@ export function paint(app, began) {
   const { header } = payload;
   paintChoices(app);
   paintWords(app, () => "");
+  parts.words.parentElement.hidden = header.steps.length < 2; // an image has a single step
+  put(parts.direct, header.kinds.some(([kind]) => kind === "cross") ? `${DIRECT} ${INTO_MEMORY}` : DIRECT);
   put(parts.title, titleOf(header));
   put(parts.sum, sumText(header));
   put(parts.why, whyText(header));

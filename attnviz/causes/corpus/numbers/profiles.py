@@ -2,10 +2,10 @@
 
 Made in one batched pass over the corpus. Memory grows with heads times sentences, because no maps are kept.
 
-Row roles (`row_roles`, the group "where") divide the rows: in self-attention by the distance of the strongest key from
-the row's own token, in cross-attention by the side of the diagonal that the key is on, both sentences laid over each
-other from end to end. `what` roles may overlap. Beside each share stands the share of a random key among those that the
-row may see: a share is no label.
+Row roles (`row_roles`, the group "where") classify each row by its strongest key: in self-attention by the key's
+distance from the row's own token, in cross-attention by the side of the diagonal on which the key is, if both sentences
+are scaled to the same length. The roles of the group "what" may overlap. Each share is given with the share that a
+random visible key would reach, because a large share alone does not show that a head has a role.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ class RoleCounts:
     """Counts of queries for each head of a kind `(layers, heads)`.
 
     `rows` counts queries that have weight. For each role, `hits` counts the queries whose strongest key has the role,
-    and `lot` is the number that random keys would reach.
+    and `lot` is the count to expect if each query picked a random visible key.
     """
 
     rows: Tensor

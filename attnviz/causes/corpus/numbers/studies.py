@@ -148,7 +148,7 @@ class StudyRun(SharedRun):
         self._seen: dict[str, float] = {}
 
     def look(self, watcher: str = "") -> StudyView:
-        """Return the status. If `watcher` is given, count that visitor as watching."""
+        """Return the status of the study. If `watcher` is given, count that visitor as watching."""
         with self.changed:
             self.touch()
             if watcher:

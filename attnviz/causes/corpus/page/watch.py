@@ -33,7 +33,9 @@ def queue() -> Studies:
 
 
 def study(loaded: Model, lines: tuple[CorpusLine, ...], to: str, *, is_asked: bool) -> CorpusStudy | None:
-    """Return the results for a list so far, and draw the progress above; None before the first results."""
+    """Return the results so far of a study of these sentences, or None before the first results; draw the progress
+    above.
+    """
     if not is_asked:
         _button(f"Measure on {len(lines):,} {'sentence' if len(lines) == 1 else 'sentences'}")
         st.caption(literal(definition("Measure the list")))

@@ -6,6 +6,8 @@ import { percentTexts } from "../../../kit/js/text.js";
 import { entryText } from "../../../kit/js/tokens/entries.js";
 import { isAnswered } from "./choice.js";
 
+const TINY = 1e-4;
+
 export function paintAnswer(app) {
   const { parts, payload } = app;
   const { header } = payload;
@@ -63,7 +65,9 @@ function stripTitle({ strip, asks, strip_title }) {
   ];
 }
 
-export const chancesText = ({ chance }) => percentTexts(...chance).join(" → ");
+// Two chances that are both tiny read the same: how far each is behind says more.
+export const chancesText = ({ chance }) =>
+  (chance.every((one) => one !== null && one < TINY) ? chance.map(() => "<0.01%") : percentTexts(...chance)).join(" → ");
 
 export const marginText = ({ margin, rival }, at) =>
   margin[at] === null

@@ -79,8 +79,9 @@ class RecordedModel(NetworkModel):
         self._rules, self._builder = rules, InputBuilder(network, text, rules)
 
     def _builder_under(self, interventions: Sequence[Intervention]) -> InputBuilder:
-        """Return a builder that applies interventions. Raises ValueError for an intervention that does not fit this
-        model.
+        """Return an `InputBuilder` whose passes apply these interventions.
+
+        Raises ValueError for an intervention that does not fit this model.
         """
         if not interventions:  # avoids computing the model's id, which may take as long as a run
             return self._builder
@@ -244,7 +245,10 @@ def render(
 
 
 def _notes(turns: Sequence[Turn], places: Sequence[tuple[int, int] | str]) -> list[str]:
-    """Return notes on turns that the template changed, left out, repeated or moved, so that they have no band."""
+    """Return notes on turns that the template changed, left out, repeated or moved.
+
+    Except for a moved turn, each note says that the picture marks no band of tokens for the turn.
+    """
     notes = []
     for done, sentence in _NO_BAND.items():
         those = [number for number, place in enumerate(places) if place == done]

@@ -1,4 +1,4 @@
-"""The folder of a checkpoint. Please check its files before anything is allocated, or say what to give instead."""
+"""Check the files in a checkpoint's folder before memory is allocated; a refusal says what to give instead."""
 
 import json
 import os

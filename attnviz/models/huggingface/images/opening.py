@@ -125,7 +125,7 @@ def verified_image_model(model: Any, reader: ImageReader, *, given: GivenModel, 
     """Return a vision model as attnviz shows it, after comparing its pass with transformers'.
 
     `given` is the model as the user gave it; `is_known` skips the comparisons for a model that already passed them.
-    Raises ModelError for a model that attnviz does not reproduce, or whose weights belong to no patch.
+    Raises ModelError for a model that attnviz does not reproduce, or whose tokens do not correspond to patches.
     """
     patches.keep_apart(model)
     patches.set_attention(model, "eager")
@@ -155,7 +155,10 @@ def _sample(model: Any, reader: ImageReader, flags: dict[str, bool], tokens: int
 
 
 def _network(model: Any, sample: PixelBatch, expected: parity.Eager, *, is_known: bool) -> tuple[Network, Tensor]:
-    """Replace the model's attention, or watch it if it cannot be replaced, and compare the passes."""
+    """Replace the model's attention, or watch it if it cannot be replaced; return the network and its output.
+
+    The pass is compared with transformers' own pass `expected`, unless `is_known`.
+    """
     try:
         network = parity.install_attention(model, sample)
         return network, expected.output if is_known else parity.assert_equal(network, expected, sample)

@@ -182,7 +182,7 @@ class Network:
 
     @property
     def most_tokens(self) -> int:
-        """The most tokens for which the scores of all such sites, which a trace stores, fit in memory."""
+        """The longest text in tokens for which a trace can hold the scores of all sites in `sites_by_scores`."""
         heads = sum(self.shapes[site.kind][1] for site in self.sites_by_scores)
         return math.isqrt(_MOST_SCORES // heads) if heads else sys.maxsize
 
@@ -253,8 +253,9 @@ class Network:
         return self
 
     def _network(self, request: PassRequest) -> nn.Module:
-        """Return the whole model, or its part without the head over the vocabulary, which would take half as much time
-        again.
+        """Return the whole model if logits are requested, otherwise the model without its language-model head.
+
+        The head would make the pass take half as long again.
         """
         return self.model if request.logits else self.model.base_model
 

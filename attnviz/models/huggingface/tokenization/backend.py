@@ -50,7 +50,10 @@ def correct_spans(text: str, pieces: Sequence[str], spans: Sequence[tuple[int, i
 
 
 def _blanks(text: str, piece: str, span: tuple[int, int]) -> tuple[int, int]:
-    """Return the span of the spaces or typed marks behind a mark; an empty span if the tokenizer added the mark."""
+    """Return the span of the spaces that a piece such as `▁` stands for; empty if the tokenizer added the piece.
+
+    A `▁` that the user typed counts as a space.
+    """
     start, end = span
     if not is_mark(piece):
         return span
