@@ -51,7 +51,7 @@ class Mix:
 
     @property
     def kept_share(self) -> Float[Tensor, " rows"]:
-        """The share that each row keeps, besides what it reads."""
+        """The share that each row keeps for itself: the rest of 1 after the shares that it takes from keys."""
         return 1 - self.read.sum(dim=1)
 
     @property
@@ -60,7 +60,7 @@ class Mix:
         return self.read + self.kept_share.diag()
 
     def set_residual(self, residual: float) -> "Mix":
-        """Return the mix with the share `residual` kept by each row."""
+        """Return a mix in which each row keeps the share `residual` and takes the rest from the keys."""
         return Mix(self.kind, self.layer, (1 - residual) * self.read)
 
 

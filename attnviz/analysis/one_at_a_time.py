@@ -28,7 +28,7 @@ class SharedRun:
         self.looked_at = time.monotonic()
 
     def set_state(self, state: RunState, error: str = "") -> None:
-        """Set the state, and wake threads in `wait_until_over`."""
+        """Set the state of the run, such as running or finished, and wake the threads that wait for the run."""
         with self.changed:
             self.state, self.error = state, error
             self.changed.notify_all()
@@ -43,7 +43,7 @@ class SharedRun:
         self.looked_at = time.monotonic()
 
     def is_left(self, after: float) -> bool:
-        """Return whether no visitor has looked for `after` seconds."""
+        """Return whether no visitor has asked for the run's status for `after` seconds."""
         return time.monotonic() - self.looked_at > after
 
 
@@ -94,7 +94,7 @@ class OneAtATime(Generic[Run]):
             return self._over.get(key)
 
     def begin(self) -> None:
-        """Start the thread, unless it exists."""
+        """Start the thread that works on the queue, unless it is already running."""
         if self.thread is None:
             self.is_closed = False
             self.thread = Thread(target=self._serve, name=self._name, daemon=True)

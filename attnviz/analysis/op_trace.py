@@ -45,7 +45,7 @@ class OpTrace:
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Record nothing inside the block."""
+        """Record no operations inside this context."""
         self.is_paused = True
         try:
             yield
@@ -59,7 +59,7 @@ class OpTrace:
         return before
 
     def norms_of(self, size: int) -> list[HeadNorm]:
-        """Return the norms of vectors of this size."""
+        """Return the recorded norms (RMSNorm) whose gain has this size."""
         return [norm for norm in self.norms if len(norm.gain) == size]
 
     def rotations(self, size: int) -> Iterator[Rotation]:
@@ -100,7 +100,7 @@ class OpRecorder(TorchFunctionMode):
         return result
 
     def _note_product(self, one: Any, other: Any) -> None:
-        """Record a factor of the cosines, or the gain of a norm."""
+        """If a product scales the rotation's cosines or applies the gain of a norm, record it as such."""
         if one is self._cosines and isinstance(other, (int, float)):
             self._ops.angles[-1] = (self._ops.angles[-1][0], float(other))
             return
@@ -110,7 +110,7 @@ class OpRecorder(TorchFunctionMode):
 
 
 def _is_column(x: Any) -> bool:
-    """Return whether the last dimension has size 1, as for means."""
+    """Return whether the last dimension of a tensor has size 1, as in a mean that keeps its dimension."""
     return isinstance(x, Tensor) and x.dim() > 1 and x.shape[-1] == 1
 
 

@@ -81,7 +81,7 @@ def largest_change(one: Tensor | None, other: Tensor | None) -> float:
 
 
 def describe_outcome(outcome: SiteResult | Raised) -> str:
-    """Return the result in a few words."""
+    """Describe the result of an attention implementation in a few words, such as its error or largest difference."""
     if isinstance(outcome, Raised):
         return "raises " + outcome.error.split(":")[0]
     if math.isnan(outcome.output_change):

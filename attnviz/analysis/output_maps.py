@@ -98,7 +98,7 @@ class _ContextWatch(Probe):
     _open: tuple[Site, Tensor] | None = None
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Remember the context, which the next linear map may read."""
+        """Remember the heads' context of a site, because the next linear map may be the site's `W_o`."""
         self.sites.append(site)
         self._open = site, context
         return context
@@ -121,7 +121,7 @@ def allowed_share(dtype: torch.dtype, device: str) -> float:
 
 
 def _cut_into_heads(context: Tensor, one: HeardProduct) -> OutputMap | NotPlain:
-    """Split the map into heads, if their outputs sum to its output."""
+    """Split an output map into one part per head, or say why not: the parts' outputs do not sum to its output."""
     batch, heads, q_len, size = context.shape
     made = one.made.reshape(batch, q_len, -1).float().cpu()
     weight = one.weight.float().cpu().T.reshape(heads, size, -1)

@@ -85,7 +85,7 @@ def match_projection(one: LinearMap, heads: Tensor, change: Change) -> Projected
 
 
 def mismatch_reason(role: str, maps: list[LinearMap], heads: Tensor, *, is_turned: bool) -> str:
-    """Explain why no linear map produces the queries, keys or values."""
+    """Return a sentence that says why no linear map was found that produces the queries, keys or values."""
     for blocks in (blocks for one in maps if (blocks := _blocks(one, heads)) is not None):
         lengths, own = blocks.norm(dim=-1), heads.norm(dim=-1).transpose(1, 2)
         near = (difference(lengths.unsqueeze(2), own.unsqueeze(3)) <= 1e-4 * own.max()).flatten(0, 1).all(dim=0)
@@ -231,7 +231,7 @@ class _SiteWatch(Probe):
         return call
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Remember the input of the output map."""
+        """Remember the heads' context of a site, because it is the input of the site's output map."""
         if self._open is not None:
             self._open = replace(self._open, joined=context.transpose(1, 2).flatten(2))
         return context

@@ -88,7 +88,7 @@ class Writing:
         del self._begin
 
     def nbytes(self) -> int:
-        """Bytes of the trace that is held."""
+        """Bytes of the trace that is kept until the text is finished."""
         return 0 if self.done else self._trace_bytes
 
     @property
@@ -152,7 +152,7 @@ def next_tokens(model: Model, logits: Tensor, count: int = 5) -> list[tuple[Toke
 
 @torch.inference_mode()
 def _steps(model: Model, trace: Trace, probe: Probe | None, *, cached: bool) -> Generator[_IdsSoFar, None, None]:
-    """Yield all rows after each written token."""
+    """Write greedily for every sentence of `trace`, and yield the ids of all sentences so far after each token."""
     src = max(len(sentence.src) for sentence in trace.sentences)
     limit = min(2 * src + 20, max(2 * max(len(sentence.tgt) for sentence in trace.sentences), 24), MAX_TOKENS)
     cut = "cut after {} tokens without an end token"

@@ -70,7 +70,7 @@ class ResidualMaps:
     encoder_adds_up: bool = False
 
     def output(self, kind: Kind, layer: int) -> OutputMap:
-        """Return `W_o` of a site."""
+        """Return the output map `W_o` of a site."""
         return self.outputs[Site(kind, layer)]
 
 

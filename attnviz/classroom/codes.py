@@ -14,7 +14,7 @@ _TOKEN_BYTES = 24
 
 
 def new_code(*, is_rehearsal: bool = False) -> str:
-    """Return a random code."""
+    """Return a random code with which students can join a new class."""
     code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
     return _REHEARSAL + code[1:] if is_rehearsal else code
 

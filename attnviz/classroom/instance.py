@@ -28,7 +28,7 @@ def classroom(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Classroom:
 
 
 def rehearsals(run: RunPicture, take_turn: TakeTurn = lambda: None) -> Rehearsals:
-    """Return this process's rehearsals, which are in memory."""
+    """Return this process's rehearsals of classes, which are stored only in memory."""
     with _lock:
         if not _rehearsals:
             _rehearsals.append(Rehearsals(run, take_turn=take_turn))

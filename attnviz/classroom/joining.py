@@ -96,7 +96,7 @@ class FairJoining:
             )
 
     def count_wrong(self, address: str) -> None:
-        """Count a wrong code."""
+        """Count a wrong class code that was typed at this network address."""
         self._limiter.hit(_WRONG, network_of(address))
         self._limiter.hit(_ALL_WRONG)
 

@@ -40,7 +40,7 @@ class Presence:
         self._flushed = time.monotonic()
 
     def note(self, place: MemberPlace) -> None:
-        """Add a report from a member's screen."""
+        """Add a report that a member's screen is open, to be written to the database later."""
         now = self.clock()
         with self._lock:
             at, written = self._written.get(place.member, (-1, 0.0))

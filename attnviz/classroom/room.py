@@ -62,7 +62,7 @@ class Classroom:
         return deleted
 
     def close(self) -> None:
-        """Write the pending reports of presence, and close the database."""
+        """Write the pending reports on who is connected, and close the database."""
         self._is_closed.set()
         self._presence.flush(now=True)
         self._store.close()

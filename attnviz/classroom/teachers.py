@@ -157,7 +157,7 @@ class Teachers:
         self._change(key, change)
 
     def pick(self, key: TeacherKey, answer: int, *, is_picked: bool) -> None:
-        """Choose whether the class may see a text that a student wrote."""
+        """Choose whether the class may see a certain text that a student wrote."""
 
         def change(session: Session, row: ClassRow) -> None:
             found = session.get(AnswerRow, answer)

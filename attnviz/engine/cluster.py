@@ -124,7 +124,7 @@ def _replica(settings: EngineSettings) -> Any:
 
 
 class _Replica:
-    """A model in its own process."""
+    """A model in a process of its own, which Ray Serve starts and restarts."""
 
     def __init__(self, name: str, settings: EngineSettings, generation: int) -> None:
         self.generation = generation

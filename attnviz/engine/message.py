@@ -60,7 +60,7 @@ class Message:
             raise ValueError(f"The body is not a message of attnviz ({first_line(error)}).") from error
 
     def trace(self, name: str = "trace") -> Trace:
-        """Return the trace with this name. Raises ValueError if the message does not have it."""
+        """Return the trace that is stored in the message under this name. Raises ValueError if there is none."""
         if name not in self.tensors:
             raise ValueError(f"The message does not contain the trace {name!r}.")
         return storage.from_bytes(self.tensors[name].numpy().tobytes())

@@ -32,7 +32,7 @@ STATE = "choose.state"  # state of the random generator, before and after a run
 
 
 def trace(model: Model, asked: Message) -> bytes:
-    """Run a model on texts and return the saved trace."""
+    """Answer a request to run a model on texts; the answer is the saved trace."""
     with cuts_are_shown():
         made = model.trace(*asked.meta["args"], **_options(asked))
     return storage.to_bytes(_require_trace(made))
@@ -49,7 +49,7 @@ def rerun(model: Model, asked: Message) -> bytes:
 
 
 def logits_under(model: Model, asked: Message) -> bytes:
-    """Compute the logits of copies of a sentence, each copy with its own row of edits."""
+    """Compute the logits of copies of a sentence, each copy with its own interventions."""
     edits = probes.read(asked.meta["probe"], asked.tensors)
     if not isinstance(edits, Edits):
         raise ValueError("The message has no edits for the copies of the run.")
@@ -57,7 +57,7 @@ def logits_under(model: Model, asked: Message) -> bytes:
 
 
 def stepwise(model: Model, asked: Message) -> bytes:
-    """Decode step by step and return every step."""
+    """Answer a request to decode step by step; the answer holds every step."""
     choose, more = read_choice(asked.meta["choose"], asked.tensors, model.device), {}
     with cuts_are_shown():
         found = list(model.stepwise(*asked.meta["args"], choose=choose, **_options(asked)))

@@ -138,7 +138,7 @@ class Scoring:
         return scores if self.bias is None else scores + self.bias.cells(*scores.shape[-2:])
 
     def head_scoring(self, head: int) -> "Scoring":
-        """Return the scoring of a single head."""
+        """Return the norms, rotation, scale and bias that apply to a single head."""
         return self if self.bias is None else replace(self, bias=DistanceBias(self.bias.table[head : head + 1]))
 
 

@@ -34,7 +34,7 @@ class SiteInputs:
 
     @property
     def dropout(self) -> Dropout | None:
-        """Dropout with the same random numbers in each call; None without dropout."""
+        """The dropout on the attention weights, with the same random numbers in each call; None without dropout."""
         return Dropout(self.drop, torch.Generator().manual_seed(self.seed)) if self.drop else None
 
     @property

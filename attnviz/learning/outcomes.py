@@ -17,7 +17,7 @@ _DOES = {
 
 
 def guesses(task: str) -> dict[str, str]:
-    """Return the text of each possible guess about a run of a task."""
+    """Return the guesses that the visitor can choose from, before the training of a task's toy."""
     lines, _ = _nouns(task)
     return {"yes": f"Yes, almost all {lines}", "some": f"Some {lines}", "no": "No, almost none"}
 
@@ -30,7 +30,10 @@ def _nouns(task: str) -> tuple[str, str]:
 
 
 def question(experiment: Experiment, scores: Mapping[str, float] | None) -> str:
-    """Return the question before a run, with the run's final loss if known."""
+    """Return the question that the visitor answers before a training: what will the trained toy be able to do?
+
+    If the final training loss is known, the question mentions it.
+    """
     does = _DOES[experiment.task]
     if scores and "loss" in scores:
         return f"The training loss ends at {scores['loss']:.4f}. Will it {does}?"

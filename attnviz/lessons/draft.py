@@ -110,7 +110,7 @@ def field_on(draft: str, line: int) -> str:
 
 
 def replace_value(draft: str, line: int, value: str) -> str:
-    """Replace the value behind the key on a line."""
+    """Replace the value that follows a key on one line of a draft, such as `row: 3`."""
     lines = draft.split("\n")
     lines[line - 1] = re.sub(r"(:)[ \t]*.*$", lambda colon: f"{colon[1]} {value}", lines[line - 1], count=1)
     return "\n".join(lines)
@@ -151,7 +151,7 @@ def _place(at: int, token: str, find: Callable[[str], int]) -> str:
 
 
 def markdown_of(draft: Mapping[str, Any]) -> str:
-    """Write a draft of 1.0 as Markdown; missing fields stay empty."""
+    """Convert a draft in the format of version 1.0 to Markdown; missing fields become empty."""
     steps = draft.get("steps")
     head = {name: _text(draft, "audience" if name == "for" else name) or usual for name, usual in _HEAD.items()}
     head |= {"listed": "false"} if _text(draft, "unlisted") == "true" else {}

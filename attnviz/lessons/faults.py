@@ -50,7 +50,7 @@ class LessonError(ValueError):
 
 
 class FaultList:
-    """List of the mistakes found so far."""
+    """List of the mistakes that were found so far in a lesson's text."""
 
     def __init__(self) -> None:
         self._found: list[Fault] = []

@@ -99,6 +99,6 @@ def _read(path: Path, written: int, size: int) -> LibraryFile:
 
 @lru_cache(maxsize=256)
 def _log_broken(path: Path, *problems: str) -> LibraryFile:
-    """Return the entry of a file with mistakes, and log the mistakes for its author."""
+    """Log the mistakes in a lesson's file for its author, and return the file's entry for the list of lessons."""
     _LOG.warning("%s is not in the list of lessons. %s", path.name, " ".join(problems))
     return LibraryFile(path.stem, None, problems)

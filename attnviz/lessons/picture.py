@@ -86,7 +86,7 @@ class LinkedPicture:
         return None if MEAN in (self.layer, self.head) else ((int(self.layer), int(self.head)),)
 
     def one_head(self) -> tuple[int, int]:
-        """Return layer and head. Raises ValueError if the picture shows a mean."""
+        """Return the layer and the head in focus. Raises ValueError if the picture shows a mean over several heads."""
         if isinstance(self.layer, str) or isinstance(self.head, str):
             raise ValueError(
                 "This picture is a mean over heads, and the question is about one. Please link to one head."

@@ -61,7 +61,7 @@ def _loss(picture: LinkedPicture, question: Question) -> float:
 
 
 def _probability(picture: LinkedPicture, question: Question) -> float:
-    """Return the probability of the token that the model wrote in a row."""
+    """Return the probability that the model gave to the token it wrote in a row."""
     row = picture.row(question.row)
     assert picture.trace.logits is not None  # a shipped translator's trace has them
     chances = picture.trace.logits[0, row].softmax(dim=-1)

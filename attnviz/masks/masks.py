@@ -209,7 +209,7 @@ class MaskBench:
 
     @property
     def scope_text(self) -> str:
-        """The masked heads in words, to follow "in" in a sentence."""
+        """The heads to which the mask is applied, in words that follow "in" in a sentence: "every head of L1"."""
         view, one = self.view, "any" if self.recipe.is_none else "every"
         if view.scope == "head":
             return f"L{view.layer} H{view.head}"
@@ -242,16 +242,16 @@ class MaskBench:
         return both_ways.run_up_to(self.model, self.trace, self.probe(writing=False), step)
 
     def start_writing(self) -> Writing:
-        """Start writing the text that the model generates with the mask."""
+        """Start generating the model's text with the mask."""
         ahead = self.view.kind == "decoder_self" and self.recipe.sees_ahead(self.shape[0])
         return start_writing(self.model, self.trace, self.probe(writing=True), cached=not ahead)
 
     def unmasked_writing(self) -> Writing:
-        """Start writing the text that the model generates without the mask."""
+        """Start generating the model's text without the mask."""
         return start_writing(self.model, self.trace, None)
 
     def _and_chosen(self, mask: Tensor) -> Tensor:
-        """Return the mask without the cells that the model's indexer hides."""
+        """Return the mask without the cells that the model's indexer (sparse attention) hides."""
         return mask if self.call.chosen is None else mask & self.call.chosen[0, 0]
 
     def _shown_item(self, mask: Tensor) -> Tensor:

@@ -57,7 +57,7 @@ def entries() -> tuple[Entry, ...]:
 
 @lru_cache(maxsize=4)
 def _entries(shipped: Path) -> tuple[Entry, ...]:
-    """Read the list once, because shipped models do not change and every page needs the list several times per run."""
+    """Read the list of shipped models once, because it never changes and every page needs it several times."""
     found = [entry for path in sorted(shipped.glob("*/config.json")) if (entry := _entry(path.parent))]
     return tuple(sorted(found, key=lambda entry: entry.name != DEFAULT))
 

@@ -122,7 +122,7 @@ def decoding_record(steps: Iterable[Step], rows: DecodingRows | None = None) -> 
 
 
 def newest_row(trace: Trace, item: int = 0) -> StepRow:
-    """Return the last row of each decoder map of a step, with its hidden states and logits."""
+    """Return the rows that the latest decoding step added: one for each decoder map, with hidden states and logits."""
     kinds: list[Kind] = [kind for kind in trace.kinds if trace.output_tokens(kind) is not None]
     attn: dict[Kind, Tensor] = {
         kind: torch.stack([_newest_row(trace, kind, layer, item) for layer in _layers(trace, kind)]) for kind in kinds

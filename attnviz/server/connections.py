@@ -41,12 +41,12 @@ class Bounds:
 
 
 def bounded_protocol(bounds: Bounds) -> type[H11Protocol]:
-    """Return a subclass of uvicorn's HTTP protocol with these limits."""
+    """Return a subclass of uvicorn's HTTP protocol that limits connections per address and closes slow ones."""
     return type("BoundedRequests", (Requests,), {"bounds": bounds})
 
 
 class Requests(H11Protocol):
-    """The protocol of one HTTP connection, until it becomes a WebSocket."""
+    """The protocol of one HTTP connection with these limits; it ends when the connection becomes a WebSocket."""
 
     bounds: Bounds
 

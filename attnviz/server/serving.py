@@ -135,7 +135,7 @@ def _server_class() -> Any:
         _most_seconds: float
 
         def drain_on_stop(self, instance: "Instance", seconds: float) -> None:
-            """Wait for the runs of `instance` on stopping, at most so many seconds."""
+            """Make a stop wait for the page runs of `instance` that are computing, at most so many seconds."""
             self._instance, self._most_seconds = instance, seconds
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:

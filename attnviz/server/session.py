@@ -111,7 +111,7 @@ class _Loop:
         self.wait(self._lifespan.shutdown())
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the thread, wait for it, and return its result."""
+        """Run a coroutine in the server's thread, wait for it, and return its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=60)
 
     async def listen(self, port: int) -> uvicorn.Server:

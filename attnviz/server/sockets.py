@@ -24,7 +24,7 @@ _MOST_SMALL, _SECONDS = 100, 10.0  # pings, pongs and small fragments in so many
 
 
 class Sockets(WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket protocol with these limits."""
+    """uvicorn's WebSocket protocol with limits against floods: on pings, pongs, fragments and fields of a message."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)

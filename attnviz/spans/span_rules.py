@@ -24,7 +24,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class Cut(NamedTuple):
-    """A named piece of a text: characters `start` to `end`, `end` excluded."""
+    """A piece of a text that becomes a span, with its name: characters `start` to `end`, `end` excluded."""
 
     name: str
     start: int
@@ -72,7 +72,7 @@ def cut_passages(text: str) -> list[Cut]:
 
 
 def pieces_around(cuts: Sequence[Cut], end: int) -> list[Cut]:
-    """Return the unnamed pieces of a text of `end` characters that are outside all cuts."""
+    """Return the pieces of a text of `end` characters before, between and after the cuts; they have no names."""
     starts = [0, *(cut.end for cut in cuts)]
     return [Cut("", one, other) for one, other in zip(starts, [*(cut.start for cut in cuts), end], strict=True)]
 

@@ -63,7 +63,7 @@ def add_padding(batch: ToyBatch, count: int) -> ToyBatch:
 
 
 def one_line(batch: ToyBatch, row: int) -> ToyBatch:
-    """Return one line of a batch without padding."""
+    """Return a batch that has only one line of this batch, without padding."""
     src, tgt_in = int((batch.src[row] != PAD).sum()), int((batch.tgt_in[row] != PAD).sum())
     one = slice(row, row + 1)
     return ToyBatch(

@@ -97,9 +97,7 @@ class Experiment:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The settings that differ from the task's defaults, such as `("without-causal-mask", "seed-2")`; see
-        `names`.
-        """
+        """The settings that differ from the task's defaults, such as `("without-causal-mask", "seed-2")`."""
         usual = Experiment(self.task)
         parts = [f"without-{name}" for name in self.without]
         for field in fields(self):
@@ -233,7 +231,7 @@ def experiment_named(name: str) -> Experiment:
 
 
 def _read_part(part: str) -> tuple[str, Any]:
-    """Read one part of a name as a field of `Experiment` and its value."""
+    """Parse one part of an experiment's name, such as `seed-2`, as a field of `Experiment` and its value."""
     found = _PART.fullmatch(part)
     if found is None:
         raise ValueError(

@@ -79,7 +79,7 @@ class WantedKeys:
 
 @torch.inference_mode()
 def look(network: ToyNetwork, batch: ToyBatch) -> Recorder:
-    """Record one teacher-forced pass over whole targets."""
+    """Run a toy on whole targets with teacher forcing, and return the recorder of this pass."""
     recorder = Recorder()
     run, src_mask = ForwardContext(recorder), network.src_mask(batch.src)
     network.decode(batch.tgt_in, network.encode(batch.src, src_mask, run), src_mask, run)

@@ -210,7 +210,7 @@ def unfilled_network(experiment: "Experiment", vocab_size: int) -> ToyNetwork | 
 
 
 def _initial(experiment: "Experiment", vocab_size: int) -> ToyNetwork | PatchClassifier:
-    """Return the network of an experiment with the initial weights for its seed."""
+    """Build the network of an experiment, for text or images, with the initial weights for its seed."""
     with torch.device("meta"):  # no use of the global random numbers
         network = unfilled_network(experiment, vocab_size)
     initialise(network.to_empty(device="cpu"), network.config.d_model, experiment.seed)

@@ -64,7 +64,7 @@ def switch(part: str) -> Switch:
 
 
 def run_title(parts: Sequence[str]) -> str:
-    """Return the title of a run: its switches, or "Nothing left out"."""
+    """Return the title of a training run: the parts that are left out, or "Nothing left out"."""
     said = ", ".join(switch(part).short for part in parts)
     return said[:1].upper() + said[1:] if said else NOTHING[:1].upper() + NOTHING[1:]
 

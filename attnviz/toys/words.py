@@ -62,7 +62,7 @@ class ToyWords:
     def continue_line(
         self, text: str, begun: tuple[Token, ...], ids: Sequence[int], *, segment: int = 1
     ) -> tuple[str, tuple[Token, ...]]:
-        """Append the words for ids to a typed line; return its text and tokens."""
+        """Append the words for generated ids to a typed line; return the whole text and its tokens."""
         tokens = list(begun)
         text = text[: max((token.end for token in begun), default=0)]
         for id_ in ids:

@@ -46,7 +46,7 @@ class GroupedCalls(MutableMapping[Site, AttentionCall]):
         return len(self._kept)
 
     def __or__(self, others: Mapping[Site, AttentionCall]) -> "GroupedCalls":
-        """Return the calls of both, as `|` does for dictionaries."""
+        """Return a mapping with the calls of both recordings, like `|` for dictionaries."""
         made = GroupedCalls()
         made._kept = self._kept | (others._kept if isinstance(others, GroupedCalls) else GroupedCalls(others)._kept)
         return made

@@ -88,7 +88,7 @@ class RoundOtherwise(TorchFunctionMode):
         self._epsilon, self._generator = epsilon, generator
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Call the function and change its result."""
+        """Call a torch function, and perturb its result if the function rounds."""
         result = func(*args, **(kwargs or {}))
         if func not in _ROUNDED or not isinstance(result, Tensor) or not result.is_floating_point():
             return result

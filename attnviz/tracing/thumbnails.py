@@ -25,7 +25,7 @@ class Thumbnails:
         self._made: UInt8[Tensor, "heads rows cols"] | None = None  # of a block that held all weights
 
     def read(self, block: RowBlock) -> None:
-        """Add a block: keep the largest weight of each window."""
+        """Add a block of rows to the thumbnails: keep the largest weight of each window."""
         (heads, q_len, k_len), side = self._shape, self._side
         if not block.attn.shape[-1]:
             return

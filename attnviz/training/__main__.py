@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _write_card(options: argparse.Namespace) -> None:
-    """Translate and score with the trained weights, and write the card or the shipped model."""
+    """Translate and score with the trained weights, and write the model card or the whole shipped model."""
     recipe, place = read_state(options.state / "state.pt")
     device = choose_device(options.device)
     trained = options.weights or options.state / "checkpoint"
@@ -80,8 +80,9 @@ def _write_card(options: argparse.Namespace) -> None:
 
 
 def _demos(options: argparse.Namespace, translator: Translator, learned: set[str]) -> list[Demo]:
-    """Translate the sets of sentences for the card. Raises ValueError if a held-out sentence was in the
-    training data.
+    """Translate the sets of sentences for the model card.
+
+    Raises ValueError if a sentence that should be held out was in the training data.
     """
     sets = {path: path.read_text(encoding="utf-8").splitlines() for path in (*options.demo, *options.held_out)}
     for path in options.held_out:

@@ -47,7 +47,7 @@ class DraftModel:
 
 @dataclass(frozen=True)
 class DraftedTarget:
-    """One target while it is being drafted."""
+    """The target of one sentence while the rounded model drafts it."""
 
     model: DraftModel
     memory: Memory

@@ -207,7 +207,7 @@ class VisibleKeys:
         return empty if bool(empty.any()) else None
 
     def is_of(self, mask: Tensor | None, q_len: int, k_len: int) -> bool:
-        """Return whether this was made from the same mask in memory, for as many rows and keys."""
+        """Return whether this object was made from the same mask in memory, for equally many rows and keys."""
         is_same = self.mask is mask if self.mask is None or mask is None else is_same_memory(self.mask, mask)
         return is_same and (self.q_len, self.k_len) == (q_len, k_len)
 

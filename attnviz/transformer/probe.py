@@ -46,7 +46,7 @@ class EditedWeights:
 
     @classmethod
     def everywhere(cls, attn: Tensor) -> "EditedWeights":
-        """Return edits that replace every row of every head."""
+        """Return an `EditedWeights` that replaces every row of every head."""
         return cls(attn, torch.ones(attn.shape[:3], dtype=torch.bool, device=attn.device))
 
     def apply_to(self, attn: Tensor) -> Tensor:
@@ -54,7 +54,7 @@ class EditedWeights:
         return torch.where(self.rows.unsqueeze(-1), self.attn.to(attn.dtype), attn)
 
     def cut(self, item: slice, heads: slice) -> "EditedWeights":
-        """Select some batch items and heads."""
+        """Select the edits of some batch items and heads."""
         return EditedWeights(self.attn[item, heads], self.rows[item, heads])
 
 

@@ -38,7 +38,7 @@ class RowBlock:
     information: Float[Tensor, "heads rows"] | None = None
 
     def move_heads(self, by: int) -> "RowBlock":
-        """Return the block with its heads' numbers raised by `by`."""
+        """Return the same block with `by` added to the numbers of its heads."""
         return replace(self, heads=slice(self.heads.start + by, self.heads.stop + by)) if by else self
 
     def row_information(self) -> Float[Tensor, "heads rows"]:

@@ -25,7 +25,7 @@ class CorpusLine:
     number: int = 1
 
     def refusal(self, why: str) -> TextError:
-        """Return an error that names the line."""
+        """Return an error about this line: it has the line's number, its text, and the reason `why`."""
         quoted = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
         return TextError(f"Line {self.number} (“{_escape(quoted)}”) {why}")
 

@@ -56,7 +56,7 @@ class ReadCorpus:
         return torch.tensor([len(rows) for rows in self.target_rows], dtype=torch.double)
 
     def one_sentence(self, item: int) -> Trace:
-        """Return a trace from which one sentence can be run."""
+        """Return an empty trace of one sentence, from which the model can run the sentence."""
         return replace(self.like, sentences=(self.sentences[item],))
 
     def batches(self, model: Model) -> Iterator[CorpusBatch]:

@@ -366,7 +366,7 @@ class Modulation:
 
     @property
     def difference(self) -> Float[Tensor, "q_len k_len"]:
-        """The head's map minus the plain map."""
+        """The head's attention map minus the map of plain self-attention."""
         return self.own - self.plain
 
     @property

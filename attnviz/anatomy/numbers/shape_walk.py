@@ -250,7 +250,7 @@ class BatchFirstWalk(Walk):
         return self.done
 
     def split(self, step: WalkStep) -> WalkStep:
-        """Append `view` and `transpose` of one projection."""
+        """Record the lines that split a projection into heads: `view` and `transpose`."""
         name, heads, length = step.name, self.weights.n_heads, step.after[1][0]
         size = "d_v" if name == "value" else "d_k"
         cut = step.tensor.view(*step.tensor.shape[:2], heads, -1)
@@ -271,7 +271,7 @@ class BatchFirstWalk(Walk):
         )
 
     def context_lines(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
-        """Append the lines from scores to context."""
+        """Record the lines that compute the scores, the masked softmax, and the heads' contexts."""
         scores = self.line(
             f"scores = query @ key.transpose(-2, -1){scale_code(self)}",
             query.tensor @ key.tensor.transpose(-2, -1) * self.weights.scale,
@@ -326,7 +326,7 @@ class BatchFirstWalk(Walk):
         )
 
     def output_lines(self, context: WalkStep) -> None:
-        """Append the lines from the heads' contexts to the output."""
+        """Record the lines that merge the heads' contexts and apply `W_o`."""
         back = self.line(
             "context = context.transpose(1, 2)",
             context.tensor.transpose(1, 2),
@@ -383,7 +383,7 @@ class SequenceFirstWalk(Walk):
         return self.done
 
     def split(self, step: WalkStep) -> WalkStep:
-        """Append `view` of one projection; einsum needs no transpose."""
+        """Record the line that splits a projection into heads: `view`. einsum needs no transpose."""
         name, length = step.name, step.after[0][0]
         size = "d_v" if name == "value" else "d_k"
         return self.line(
@@ -395,7 +395,7 @@ class SequenceFirstWalk(Walk):
         )
 
     def context_lines(self, query: WalkStep, key: WalkStep, value: WalkStep) -> WalkStep:
-        """Append the lines from scores to context."""
+        """Record the lines that compute the scores, the masked softmax, and the heads' contexts."""
         axes = "q_len k_len batch heads"
         scores = self.line(
             f'scores = einsum("ibhd,jbhd->ijbh", query, key){scale_code(self)}',

@@ -95,7 +95,7 @@ def _read_state(view: type[ThisView], trace: Trace) -> ThisView:
 
 @dataclass(frozen=True, eq=False)
 class SiteExperiment:
-    """A request, its trace, the trace of the second sentence, and the batch of both."""
+    """The run on view with a second item: the request, the trace of each item, and the trace of both as a batch."""
 
     request: Request
     trace: Trace

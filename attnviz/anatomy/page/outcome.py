@@ -13,13 +13,13 @@ from attnviz.kit.views.terms import term
 
 
 def wrong_vs_right(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_sizes: bool = False) -> None:
-    """Draw torch's error, or the values and the map compared with the correct ones."""
+    """Draw the result of wrong attention code: torch's error, or values and map compared with the correct ones."""
     numbers(outcome)
     maps(bench, outcome, head, own_sizes=own_sizes)
 
 
 def numbers(outcome: SiteResult | Raised) -> None:
-    """Draw torch's error, or the errors of output, weights and row sums."""
+    """Draw torch's error, or how far output, weights and row sums are from the correct ones."""
     if isinstance(outcome, Raised):
         st.code(outcome.error, language=None, wrap_lines=True)
         return
@@ -40,7 +40,7 @@ def has_maps(outcome: SiteResult | Raised) -> bool:
 
 
 def maps(bench: SiteExperiment, outcome: SiteResult | Raised, head: int, *, own_sizes: bool = False) -> None:
-    """Draw the correct map, the map as written, and their difference, if there are maps."""
+    """Draw the correct map, the map of the wrong code, and their difference, if there are maps."""
     if isinstance(outcome, Raised) or not outcome.has_maps:
         return
     item = outcome.shows_at(head)

@@ -27,7 +27,7 @@ AXES = {
 
 
 def skip(bench: SiteExperiment, view: AnatomyState) -> None:
-    """Draw all changed lines with their results, and below them the details of one."""
+    """Draw a list of all lines of code that can be left out or changed, with the results, and the details of one."""
     skips = skips_of(bench.inputs.weights)
     outcomes = {name: run_skipped(name, bench.inputs) for name in skips}
     rows = [

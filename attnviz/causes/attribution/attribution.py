@@ -52,7 +52,7 @@ class Lens:
 
 
 def _head(asked: str, bound: object, default: str, say: Say) -> str:
-    """Parse the head whose bar is open. The picture checks whether the model has this head."""
+    """Parse the head whose contribution is shown split by token, from a link. The model may lack this head."""
     if _HEAD.fullmatch(asked):
         return asked
     say("a head is a kind, a layer and a head, such as cross.1.3", "no head")

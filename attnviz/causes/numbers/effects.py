@@ -60,7 +60,7 @@ class HeadEffects:
 
     @property
     def per_head(self) -> Float[Tensor, " heads"]:
-        """The number of each head that is shown on its switch: `mean`."""
+        """The effect of each head that the board of switches shows on the head's switch: `mean`."""
         return self.mean
 
 

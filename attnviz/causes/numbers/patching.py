@@ -212,7 +212,7 @@ def _cut_head(whole: Intervention, layer: int, head: int) -> Intervention:
 
 
 def _partners(clean: Trace, changed: Trace, stack: Stack, count: int) -> dict[int, int]:
-    """Map the positions of the changed sentence to their partners in the clean one."""
+    """Map each position of the changed sentence to the matching position of the clean one."""
     one, other = changed.sentences[0], clean.sentences[0]
     if stack == "encoder":
         pairs = align_tokens(one.src, other.src).pairs
@@ -335,7 +335,9 @@ class Matrices:
 
     @property
     def ends(self) -> Restored:
-        """The metric in both runs; its `is_drawn` says whether shares are meaningful."""
+        """The metric in the clean and in the changed run; its `is_drawn` says whether they differ enough to show
+        shares.
+        """
         return self.heads
 
 

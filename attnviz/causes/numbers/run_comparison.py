@@ -51,12 +51,12 @@ def pair_in_order(here: Sequence[Hashable], there: Sequence[Hashable]) -> tuple[
 
 
 def own_order(here: int, there: int) -> Union:
-    """Pair two sequences by position number, without comparing their items."""
+    """Pair the items of two sequences by position number, without comparing them."""
     return tuple((at if at < here else None, at if at < there else None) for at in range(max(here, there)))
 
 
 def pairs_of(places: Union) -> list[tuple[int, int]]:
-    """Return the pairs of positions in which both sides are present."""
+    """Return the pairs of positions that exist in both runs, leaving out positions without a partner."""
     return [(here, there) for here, there in places if here is not None and there is not None]
 
 

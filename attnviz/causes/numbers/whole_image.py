@@ -47,12 +47,12 @@ class SummaryChange:
 
     @property
     def cosine(self) -> float:
-        """The cosine of the angle between the two vectors."""
+        """The cosine of the angle between the image's vector before and after the change."""
         return float(torch.cosine_similarity(self.before.double(), self.after.double(), dim=0))
 
     @property
     def share(self) -> float:
-        """The length of the difference, as a share of the length of the unchanged vector."""
+        """The length of the difference between both vectors, as a share of the length of the unchanged one."""
         return float((self.after - self.before).double().norm() / self.before.double().norm())
 
 
@@ -114,7 +114,7 @@ def summary_effects(model: Model, trace: Trace, *, to: To = "zero", tell: Tell =
 
 
 def _rows_of(model: Model, trace: Trace) -> tuple:
-    """Return the edits of the trace's own interventions."""
+    """Return the interventions that the trace was made with, as edits for one batch row."""
     resolved = CheckedInterventions.check(trace.interventions, model.shapes, model.model_id).resolve(trace.sentences)
     return () if resolved.edits is None else resolved.edits.rows[0]
 

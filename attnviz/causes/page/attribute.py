@@ -54,7 +54,7 @@ def _payload(loaded: "Model", trace: "Trace", view: AttributeState) -> "Payload"
 
 
 def _lists(loaded: "Model", trace: "Trace", view: AttributeState, found: LogitQuestion) -> None:
-    """Draw the selection boxes of the token and of the token to compare it with."""
+    """Draw two selection boxes: the token whose logit is explained, and the token whose logit is subtracted."""
     assert trace.logits is not None  # checked by `draw`
     chances = trace.logits[0, found.asked.row].float().cpu().softmax(dim=-1)
     token, against = found.asked.id, found.asked.against

@@ -83,7 +83,7 @@ def _drop_stale_choices(request: Request, view: PatchState) -> PatchState:
 
 
 def _pair(request: Request, loaded: "Model", view: PatchState) -> "Pair":
-    """Run both sentences. Raise ValueError with a message of one sentence."""
+    """Run the model on both sentences and pair the runs. Raise ValueError with a message of one sentence."""
     from attnviz.causes.numbers.pair import pair_of
 
     plain = replace(request, new=0)  # the answer to a prompt is its next token; continuations are not compared
@@ -103,7 +103,7 @@ def _say_problems(view: PatchState, asked: PatchQuestion) -> None:
 
 
 def _matrices(loaded: "Model", pair: "Pair", asked: PatchQuestion) -> "Matrices | None":
-    """Compute all matrices of the step; None if the visitor stopped the computation."""
+    """Compute the patching matrices of the chosen step; None if the visitor stopped the computation."""
     from attnviz.causes.numbers.patching import matrices
 
     into, leads = asked.pair, (asked.metric, asked.control)
@@ -125,7 +125,7 @@ def _payload(loaded: "Model", pair: "Pair", view: PatchState, found: "Matrices")
 
 
 def _keep_known(found: "Matrices", put: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the cells that this pair has, and name the first other cell above the picture."""
+    """Return the chosen cells that exist in these two runs; show a note that names the first one that does not."""
     known = known_cells(found, put)
     if gone := [cell for cell in put if cell not in known]:
         layout.note(

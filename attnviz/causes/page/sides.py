@@ -76,7 +76,7 @@ def choose(view: CompareState, request: Request, loaded: "Model") -> str:
 
 
 def _ways(request: Request, loaded: "Model") -> dict[str, str]:
-    """Return the kinds of comparison that a model's input has, with their titles."""
+    """Return the kinds of comparison that are possible for the model's input, with their titles."""
     if request.image:
         return {"sentence": "Two images", "do": BY["do"], "mask": BY["mask"]}
     return {by: title for by, title in BY.items() if by != "language" or len(loaded.languages) > 1}

@@ -68,7 +68,7 @@ def bar(request: Request) -> str:
 
 
 def _offered(request: Request) -> dict[str, str]:
-    """Return the tabs that the model's input has, by their names in addresses."""
+    """Return the tabs that are possible for the model's input, titles by their names in addresses."""
     if not request.image:
         return TABS
     of_images = {one.tab for one in PICTURES.values() if one.page == "Causes" and "image" in one.inputs}

@@ -77,7 +77,7 @@ def draw(request: Request, loaded: "Model", trace: "Trace") -> SwitchOffState:
 
 
 def _fit_put(view: SwitchOffState, plain: "Trace") -> SwitchOffState:
-    """Replace a way to switch off that this input does not have, and say so."""
+    """If heads cannot be replaced in the chosen way for this input, return the state with zeros and show a note."""
     if view.put in puts_for(plain):
         return view
     layout.note(f"{PUTS[view.put]} is not offered for images, because the mean is measured over sentences.")

@@ -52,7 +52,7 @@ _STACKS = {
 
 
 def _cells(asked: str, bound: object, default: tuple[str, ...], say: Say) -> tuple[str, ...]:
-    """Parse the cells that a link patches."""
+    """Parse the cells of the patching matrices that a link selects, written like `cross.1.3~encoder.e.4`."""
     parts = dict.fromkeys(asked.split("~")[:MOST_CELLS])
     if bad := [part for part in parts if Cell.parse(part) is None]:
         say("a cell is a kind, a layer and a head, or a stack, a layer and a position, such as cross.1.3",
@@ -242,7 +242,7 @@ def _step(pair: Pair, number: int, row: int, difference: float) -> dict[str, Any
 
 
 def _measure(shown: ShownPair, metric: Any, clean: float, changed: float) -> dict[str, Any]:
-    """Pack a pair of tokens, and their logit difference in both runs."""
+    """Pack a metric for the browser: its two tokens, and their logit difference in the clean and in the changed run."""
     return {"a": shown.names(metric.a), "b": shown.names(metric.b), "clean": clean, "changed": changed}
 
 

@@ -111,7 +111,7 @@ _LABELS = OutputWords(
 
 
 def _words_of(runs: SwitchedOff) -> OutputWords:
-    """Return the words for what a model outputs."""
+    """Return the words by which the picture names the model's outputs, such as tokens or labels."""
     if not runs.before.sentences[0].images:
         return _TOKENS
     if runs.chances is not None:

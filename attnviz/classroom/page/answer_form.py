@@ -142,5 +142,5 @@ def _refusal(own: Seat, found: MemberView) -> str:
 
 
 def _place(own: Seat, found: MemberView) -> _Place:
-    """Return what identifies the open question: the class, its step and its round."""
+    """Return the identity of the open question: the class, its step and its round."""
     return own.code, found.at, found.round

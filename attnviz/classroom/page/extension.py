@@ -15,7 +15,7 @@ from attnviz.lessons.page.wording import phrase
 
 
 def begin(_page: Page) -> None:
-    """Read the class's state, and open its step."""
+    """Read the class's state from the database, and open the step that the class is at."""
     following.begin()
 
 

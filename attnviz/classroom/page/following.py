@@ -132,7 +132,7 @@ def _teacher_along(found: TeacherView) -> None:
 
 
 def _is_new(code: str, moment: str, page: str, query: dict[str, str]) -> bool:
-    """Check whether the class has moved since the last call."""
+    """Check whether the class has moved to another step or round since this function was last called."""
     place, before = (code, moment, page, tuple(sorted(query.items()))), st.session_state.get(_PLACE)
     st.session_state[_PLACE] = place
     return place != before

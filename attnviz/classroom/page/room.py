@@ -23,7 +23,7 @@ def room() -> Classroom:
 
 
 def rehearsals() -> Rehearsals:
-    """Return all rehearsals."""
+    """Return the rehearsals of classes on this server, which have invented students."""
     return instance.rehearsals(picture, hosting.ensure_turn)
 
 

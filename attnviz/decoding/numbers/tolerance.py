@@ -60,7 +60,7 @@ def tolerance(whole: Trace, run: Pass, *, dtype: str = "", item: int = 0, work: 
 
 @dataclass
 class _RoundingSpread:
-    """The largest change of each value in the passes so far."""
+    """How far each value of a pass has moved at most, in the repetitions with other roundings so far."""
 
     scores: dict[Site, Tensor]
     hidden: dict[tuple[Stack, int], Tensor]
@@ -73,7 +73,7 @@ class _RoundingSpread:
         return cls(scores, hidden, torch.zeros(len(_logits(whole, item))))
 
     def widen(self, whole: Trace, moved: Trace, item: int) -> None:
-        """Include another pass."""
+        """Include one more repetition of the pass: `moved` is its trace, `whole` that of the unchanged pass."""
         for site, most in self.scores.items():
             delta = _visible_scores(moved, site, item) - _visible_scores(whole, site, item)
             self.scores[site] = torch.maximum(most, largest_magnitude(delta))

@@ -87,7 +87,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether every difference is within its tolerance."""
+        """Whether every difference between steps and pass is within its rounding tolerance."""
         return self.first_break is None
 
     @property
@@ -96,7 +96,7 @@ class Verdict:
         return self._first_of("encoder") or self._first_of("decoder")
 
     def largest_in(self, stack: Stack) -> float:
-        """Return the largest difference in the encoder or the decoder; 0 if it has no lines."""
+        """Return the largest difference in the encoder or the decoder; 0 if that stack was not compared."""
         return max((float(line.delta.max()) for line in self.lines if line.stack == stack), default=0.0)
 
     def table(self) -> pd.DataFrame:

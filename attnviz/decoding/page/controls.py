@@ -92,7 +92,7 @@ def draw_switches(asked: DecodingState, *, is_own: bool = True) -> dict[str, Any
 
 
 def draw_part_choice(asked: DecodingState) -> dict[str, Any]:
-    """Draw the choice of the part that is shown below."""
+    """Draw the choice of the part that is shown at the bottom of the page: costs, experiment, tables or nothing."""
 
     def draw(**more) -> str | None:
         look: dict[str, Any] = {"label_visibility": "collapsed", "help": _definitions(*MORE.values())}
@@ -103,7 +103,7 @@ def draw_part_choice(asked: DecodingState) -> dict[str, Any]:
 
 
 def experiment(asked: DecodingState) -> dict[str, Any]:
-    """Draw the ids and the seed of the untrained experiment, if it is shown."""
+    """Draw the controls of the untrained experiment (ids, seed and causal mask), if the experiment is shown."""
     if asked.more != "experiment":
         return {}
     columns = st.columns([3, 3, 2, 3], vertical_alignment="bottom")
@@ -139,7 +139,7 @@ def _fold(label: str, *, is_open: bool) -> DeltaGenerator:
 
 
 def draw_one_of(asked: Any, name: str, label: str, where, *, without: Sequence[str] = (), **options) -> str:
-    """Draw a field of the state as a row of choices."""
+    """Draw a row of choices for one field of the state."""
     known = {code: title for code, title in CODES[name].items() if code not in without}
 
     def draw(**more) -> str:
@@ -162,7 +162,7 @@ def _list(asked: DecodingState, name: str, label: str, where) -> str:
 
 
 def draw_number(asked: Any, name: str, label: str, where, **options) -> float:
-    """Draw a field of the state as a number input."""
+    """Draw a number input for one field of the state."""
     number, value = NUMBERS[name], getattr(asked, name)
     low, high, step = (type(value)(n) for n in (number.low, number.high, number.step))
     options = {"width": _WIDTHS.get(name, 68), "help": definition(label)} | options

@@ -10,7 +10,7 @@ from attnviz.models.translator.translator import Translator
 
 
 def draw_part(model, view: DecodingState, run: Decoded) -> None:
-    """Draw the part that was chosen, if any."""
+    """Draw the part of the page that the visitor chose: costs, the untrained experiment, or tables."""
     if view.more == "verdict":
         verdict.picture(run)
     elif view.more == "cost":

@@ -9,7 +9,7 @@ _BITS = {"float16": 10, "bfloat16": 7}  # mantissa bits; float32 has 23
 
 @dataclass(frozen=True)
 class Reason:
-    """A sentence that is always visible, and more text that a click opens."""
+    """Why steps and pass differ: a sentence that is always visible, and more text that a click opens."""
 
     why: str
     more: str = ""

@@ -159,7 +159,7 @@ def reply_payload(status: ReplyStatus, added: Addition, *, number: int, view: Ma
 
 
 def span_entry(span: Span) -> dict[str, Any]:
-    """Return a span in the form that payloads use."""
+    """Convert a span, such as a turn of the conversation, to the form in which it is sent to the browser."""
     return {"name": span.name, "start": span.start, "end": span.end, "role": span.role}
 
 

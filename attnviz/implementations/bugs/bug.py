@@ -39,7 +39,7 @@ class Bug:
 
     @property
     def steps(self) -> AttentionSteps:
-        """The correct steps, with the wrong step in place of its counterpart."""
+        """The functions of the attention steps, with the bug's wrong step in place of the correct one."""
         return replace(RIGHT, **{self.step: self.wrong}) if self.step else RIGHT
 
     def attention(self, inputs: SiteInputs) -> Attention:
@@ -59,7 +59,7 @@ class Bug:
 
     @property
     def sources(self) -> tuple[str, str]:
-        """The source code of the wrong and of the correct step."""
+        """The source code of the bug's wrong step and of the correct step."""
         if not self.step:
             return _source_of(KeptMap.forward), _source_of(SteppedAttention.__call__)
         return inspect.getsource(self.wrong), inspect.getsource(getattr(steps, self.step))

@@ -123,7 +123,7 @@ def piece(run: LiveRun) -> Piece:
 
 
 def _send_again() -> None:
-    """Send again the steps that the browser reports as missing."""
+    """Forget that steps were sent, so that those that the browser reports as missing are sent again."""
     said = reported_value(_FEED, "have", {"key": TEXT, "count": NUMBER})
     if said is not None:
         sent: dict[str, int] = st.session_state.setdefault(_SENT, {})

@@ -32,7 +32,7 @@ def links(view: LearningState, stage: Staged) -> None:
 
 
 def numbers(stage: Staged) -> None:
-    """Draw the curves as a table."""
+    """Draw the training curves as a table."""
     recordings = {run.title: recording for run, recording in stage.recordings}
     if recordings:
         with st.container(key="learning-tools"):

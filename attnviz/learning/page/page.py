@@ -48,7 +48,7 @@ def stage_of(view: LearningState) -> Staged:
 
 
 def draw(view: LearningState, stage: Staged) -> None:
-    """Draw the component, and the feed of live runs."""
+    """Draw the Learning component, and start the feed that sends the steps of trainings to the browser."""
     told = controls.remember(pictures.view_of_runs(stage.runs, view))
     payload = pictures.runs_payload(stage.runs, told)
     titles = " · ".join(run.title for run in stage.runs)
@@ -74,7 +74,7 @@ def status(stage: Staged) -> list[str]:
 
 
 def _count(number: int, what: str) -> str:
-    """Return a number of layers or heads as HTML."""
+    """Return a number of layers or heads as HTML for the status bar."""
     return f"<b>{number}</b> {term(what, what.removesuffix('s') if number == 1 else what)}"
 
 

@@ -58,7 +58,7 @@ def _read_shipped(name: str, file: Path, changed: int) -> Opened:
 
 
 def page(found: Opened) -> None:
-    """Draw the whole page below the bar."""
+    """Draw the page Learning for a recording, except for the bar at the top."""
     view, problems = recording_of(persistent.texts())
     layout.note(*persistent.linked_problems(problems))
     with st.container(key="learning-page", horizontal=True):

@@ -15,7 +15,7 @@ _KEPT = 32  # recordings in the cache, half a megabyte at most each
 
 @cache
 def queue() -> "LiveRuns":
-    """Return the queue of live runs, which has one worker for all visitors of this server."""
+    """Return the queue of trainings that visitors watch, which has one worker process for this server."""
     from attnviz.learning.live.runs import LiveRuns
 
     return LiveRuns()

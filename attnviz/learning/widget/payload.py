@@ -86,7 +86,7 @@ class ShownRun:
         return run_key(self.experiment) if self.packed is None else packed_key(self.packed)
 
     def header(self, blobs: Blobs) -> dict[str, Any]:
-        """Return the run's part of the payload's header, and add long arrays to `blobs`."""
+        """Return the run's part of the data for the browser, and add long arrays to `blobs`."""
         return _run(self, blobs)
 
 
@@ -243,7 +243,7 @@ def _pack_once(recording: Recording) -> Packed:
 
 
 def pack(recording: Recording) -> Packed:
-    """Return a recording's part of a header, and its recorded steps compressed."""
+    """Return what describes a recording for the browser, and its recorded steps as compressed bytes."""
     blobs = Blobs()
     said = {"about": describe_run(recording), "moments": moments(recording, blobs)}
     return said, zlib.compress(blobs.join(), 6)
@@ -299,7 +299,7 @@ class ShownTranslator:
 
 
 def pack_translator(recording: TranslatorRecording) -> Packed:
-    """Return a recording's part of a header, and its recorded steps compressed."""
+    """Return what describes a recording for the browser, and its recorded steps as compressed bytes."""
     blobs = Blobs()
     said = {"about": _describe(recording), "moments": _moments(recording, blobs)}
     return said, zlib.compress(blobs.join(), 6)

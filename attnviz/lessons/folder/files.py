@@ -124,7 +124,7 @@ def _lesson_page(lesson: Lesson, name: str) -> str:
 
 
 def _page(template: str, texts: Mapping[str, str], **markup: str) -> str:
-    """Fill a template, and put the result into the body of page.html."""
+    """Fill a template of a page's body, and return the whole HTML page."""
     return _fill("page.html", texts, body=_fill(template, texts, **markup).rstrip("\n"))
 
 

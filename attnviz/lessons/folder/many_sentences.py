@@ -110,13 +110,13 @@ def _cell(value: object) -> str:
 
 
 def head_over_sentences(study: CorpusStudy, place: HeadPlace) -> str:
-    """Draw all results for one head."""
+    """Draw all results of a study for one head, as HTML."""
     parts = (_measures(study, place), _roles(study, place), _reads(study, place), _samples(study, place))
     return "".join(parts)
 
 
 def _measures(study: CorpusStudy, place: HeadPlace) -> str:
-    """Draw a line per measure: its median, and a histogram over the sentences."""
+    """Draw one line for each measure of a head: its median, and a histogram over the sentences."""
     nth, lines = study.places.index(place), []
     for measure, title in SPREAD.items():
         every_head = values_of(study, measure)

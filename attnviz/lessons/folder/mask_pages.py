@@ -211,7 +211,7 @@ def _cell(change: float, top: float, n_cols: int) -> str:
 
 
 def _short(change: float) -> str:
-    """Format a change with at most four characters, which is what fits into a cell."""
+    """Format the size of a change with at most four characters, so that it fits into a table cell."""
     if change >= 10:
         return f"{change:.0f}"
     if change >= 0.01:

@@ -102,7 +102,7 @@ def row(now: OpenedLesson) -> list[int] | None:
 
 
 def weights_of(thousandths: list[int] | None) -> list[float] | None:
-    """Convert thousandths to the weights of an answer; None stays None."""
+    """Convert a drawn row from thousandths to weights; None stays None."""
     return None if thousandths is None else [weight / 1000 for weight in thousandths]
 
 
@@ -112,7 +112,7 @@ def heard_row(now: OpenedLesson) -> list[int] | None:
 
 
 def row_key(now: OpenedLesson) -> str:
-    """Return the session key of this window's bars."""
+    """Return the session key under which this window stores the row of weights that the student draws as bars."""
     return marks.key(now, _DRAWN)
 
 

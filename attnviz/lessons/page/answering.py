@@ -21,7 +21,7 @@ def draft(now: OpenedLesson, question: Question, shown: LinkedPicture | None) ->
 
 
 def how_rows_count() -> str:
-    """Return the sentence that says from which score on a drawn row counts as right."""
+    """Return the sentence that tells the student how much overlap a drawn row needs to count as right."""
     return phrase(
         "Your row counts as right if it shares at least {share} of the weight with the model’s row.",
         share=f"{RIGHT_FROM:.0%}",
@@ -138,7 +138,7 @@ def _text(now: OpenedLesson, question: Question, shown: LinkedPicture | None) ->
 
 
 def shown_answer(question: Question, answer: Any, shown: LinkedPicture | None) -> str:
-    """Format an answer as text; "" for a row of weights."""
+    """Format a submitted answer as text for the student; "" for a row of weights, which is drawn instead."""
     if question.kind == CELL and shown is not None:
         rows, cols = shown.maps.rows, shown.maps.cols
         return "; ".join(f"{rows[row].text} × {cols[col].text}" for row, col in answer)
@@ -150,7 +150,7 @@ def shown_answer(question: Question, answer: Any, shown: LinkedPicture | None) -
 
 
 def keep(now: OpenedLesson, answer: Any) -> None:
-    """Keep the answer in progress until the button is pressed."""
+    """Store an answer in progress in the session until the student presses the button that submits it."""
     progress(now).draft = answer
 
 

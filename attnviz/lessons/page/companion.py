@@ -161,7 +161,7 @@ def _draw(show_picture: Callable[[], None]) -> None:
 
 
 def _words() -> dict[str, str]:
-    """Return the texts of the widget's buttons and lines, by their names in the widget."""
+    """Return the translated texts of the buttons and lines in the widget that connects the windows, by name."""
     return {
         "open": phrase("Own window"),
         "elsewhere": phrase("Lesson in another window"),
@@ -180,7 +180,9 @@ def _address(now: OpenedLesson) -> str:
 
 
 def _tell(now: OpenedLesson) -> _Told:
-    """Record the changes in this window since the last message, under a new number."""
+    """Return the message for the other window. It gets a new number if something was done in this window since the last
+    one.
+    """
     told: _Told | None = st.session_state.get(_HELD)
     found = _news(now)
     text = found.to_text()

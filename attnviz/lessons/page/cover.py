@@ -27,7 +27,9 @@ def hides(title: str) -> bool:
 
 
 def hides_numbers() -> bool:
-    """Check whether a question is open whose answer could be read from the run's values."""
+    """Check whether an open question asks for something that could be read from numbers on the page, so they are
+    hidden.
+    """
     question = _open_question()
     return question is not None and question.cover != "nothing"
 

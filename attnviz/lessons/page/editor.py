@@ -231,7 +231,7 @@ def _preview(step: LessonStep, link: Link | None, language: str) -> None:
 
 
 def _shown(link: Link | None) -> tuple[LinkedPicture | None, str]:
-    """Return the picture of a link and ""; or None and the reason why there is no picture."""
+    """Run a link's model for the preview; return the picture and "", or None and the reason why there is none."""
     try:
         return picture(link), ""
     except ValueError as error:

@@ -55,7 +55,9 @@ def covering(view: HeadsState) -> Covering:
 
 
 def hides_numbers() -> bool:
-    """Check whether a question is open whose answer could be read from the run's values."""
+    """Check whether an open question asks for something that could be read from numbers on the page, so they are
+    hidden.
+    """
     return cover.hides_numbers()
 
 

@@ -46,7 +46,7 @@ class Desk:
 
 
 def desk() -> Desk:
-    """Return this visitor's draft with its state."""
+    """Return the `Desk` of this visitor: the draft of a lesson with its state."""
     return st.session_state.setdefault(_KEY, Desk())
 
 
@@ -105,7 +105,7 @@ def _take_caret() -> None:
 
 
 def change(text: str) -> None:
-    """Save a changed draft."""
+    """Store a changed draft of a lesson in the session under a new revision number."""
     _store(text, desk().revision + 1)
 
 

@@ -51,7 +51,7 @@ def _reported_marks() -> dict[str, Any] | None:
 
 
 def mark_cells(now: OpenedLesson, question: Question, cells: Any) -> None:
-    """Mark these cells if they are a valid answer to the question."""
+    """Store these cells as the answer in progress if they are a valid answer to the question."""
     if question.kind == CELL and isinstance(cells, list) and positions(cells, question.most):
         st.session_state[key(now, "cells")] = [list(map(int, cell)) for cell in cells]
         st.session_state[key(now, "moved")] = True  # the lists follow

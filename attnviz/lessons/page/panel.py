@@ -31,7 +31,7 @@ _IN_WORDS = (CHOICE, TOKEN, TRANSLATION)  # kinds of question whose answer is a 
 
 
 def draw() -> None:
-    """Draw the open lesson's step, if one is open."""
+    """Draw the panel with the open lesson's step, if a lesson is open."""
     now = open_lesson()
     if now is None:
         return

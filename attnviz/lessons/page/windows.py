@@ -19,7 +19,7 @@ _OWN = "_attnviz_line"
 
 
 def is_panel() -> bool:
-    """Check whether this window shows the panel alone."""
+    """Check whether this browser window shows only the lesson's panel, without a picture."""
     return bool(persistent.text(PANEL))
 
 

@@ -157,7 +157,7 @@ def matrix(name: str, values: Numbers, *, rows: Sequence[str] = (), quiet: Seque
 
 
 def equation(*parts: str) -> str:
-    """Draw matrices and signs on one line."""
+    """Draw an equation of matrices and signs on one line, as HTML."""
     return (
         "<div class='equation' tabindex='0'>"
         + "".join(part if part.startswith("<") else f"<span class='sign'>{html.escape(part)}</span>" for part in parts)

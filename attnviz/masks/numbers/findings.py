@@ -272,6 +272,6 @@ def _all_minus_infinity(choice: FillChoice, sees: Tensor) -> str:
 
 
 def _range_note(choice: FillChoice, what: str = "a number") -> str:
-    """Return a note that a value is outside the dtype's range; "" for float32."""
+    """Return the end of a sentence: that a value is beyond the largest number of the dtype; "" for float32."""
     largest = torch.finfo(choice.torch_dtype).max
     return "" if choice.dtype == "float32" else f": {what} is beyond ±{largest:.5g}, the largest {choice.dtype}"

@@ -53,7 +53,7 @@ def last_edit() -> int:
 
 
 def site(trace, view: MasksState) -> None:
-    """Draw the choice of kind, layer and head."""
+    """Draw the choice of the attention kind, the layer and the head to which the mask is applied."""
     named = {kind: KINDS[kind].name if kind in KINDS else kind for kind in trace.kinds}
     _pick("kind", "Site", trace.kinds, view.kind, named.__getitem__)
     left, right = st.columns(2, gap="small")
@@ -111,7 +111,7 @@ def fill(view: MasksState) -> None:
 
 
 def tabs(tab: str) -> None:
-    """Draw the row of tabs."""
+    """Draw the row of tabs of the page Masks."""
     widgets.segments("tab", "Part of the laboratory", TABS, tab, hide_label=True)
 
 

@@ -38,7 +38,7 @@ def replacement(bench: MaskBench, instead: str, at: int) -> Token:
 
 
 def named_cases(masked: Leak, unmasked: Leak) -> list[tuple[str, Leak]]:
-    """Return both leaks with their titles."""
+    """Return the results of the leak test with the model's own mask and without any mask, each with a title."""
     return [("with the model's own mask", masked), ("without any mask", unmasked)]
 
 

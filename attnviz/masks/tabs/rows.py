@@ -72,7 +72,7 @@ class GrowingTarget:
 
     @property
     def most(self) -> int:
-        """The largest number of tokens that can arrive."""
+        """The largest number of target tokens that can have arrived."""
         return min(MOST_ROWS, len(self.names))
 
     @property

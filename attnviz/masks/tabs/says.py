@@ -35,7 +35,7 @@ class SaysState(PageState):
 
 
 def title(bench: MaskBench) -> str:
-    """Return HTML that names the run."""
+    """Return the heading above the results as HTML: "The model, run again with this mask in …"."""
     return f"<h4 class='room'>The model, run again {bench.mask_name} in {html.escape(bench.scope_text)}</h4>"
 
 

@@ -106,7 +106,7 @@ class InputBuilder:
         return self.network.decode(self.batch([sentence.tgt_in[:longest]] * copies), memory, src.mask, request).logits
 
     def prompt_stepper(self, prompt: EncodedText, *, cached: bool = True) -> CheckpointStepper:
-        """Return a stepper that continues a prompt."""
+        """Return a stepper that continues a decoder's prompt."""
         edits = self.changes.resolve([Sentence(tgt=prompt.tokens, tgt_text=prompt.text, cut=True)]).edits
         return CheckpointStepper(self.network, cached=cached, edits=edits)
 
@@ -206,8 +206,10 @@ class InputBuilder:
         return self.text.languages.comes_last(self.text.frame)
 
     def _start_ids(self, sentence: Sentence) -> tuple[int, ...]:
-        """Return the ids with which a sentence's target began, without a language that the model would choose again
-        itself.
+        """Return the ids with which a sentence's target began, to decode it again: the start token and a chosen
+        language.
+
+        A language that the model chooses itself is left out.
         """
         known, own = set(self.text.languages.ids.values()), [token.id for token in sentence.tgt[:2]]
         if not known & set(own):
@@ -223,6 +225,6 @@ class InputBuilder:
 
 
 def _prompt(sentence: Sentence) -> tuple[Token, ...]:
-    """Return the tokens before the model's own tokens; at least one."""
+    """Return the tokens of a sentence before those that the model wrote; at least one."""
     given = tuple(token for token in sentence.tgt_in if not token.segment)
     return given or sentence.tgt_in[:1]

@@ -176,7 +176,7 @@ def run_network(
 
 
 class PassEnded(Exception):  # noqa: N818 - it is no error: the rest of the pass is not needed
-    """A pass reached the layer after which it ends; `output` is that layer's output."""
+    """Raised to end a pass early, after a certain layer; `output` is the output of that layer."""
 
     def __init__(self, output: Tensor) -> None:
         super().__init__("The pass has reached the layer that was asked for.")
@@ -185,7 +185,7 @@ class PassEnded(Exception):  # noqa: N818 - it is no error: the rest of the pass
 
 @dataclass(frozen=True)
 class _EndAfter(Probe):
-    """End the pass after a layer, counted from 0."""
+    """Probe that ends a pass after a certain layer, counted from 0, by raising `PassEnded`."""
 
     layer: int
 

@@ -50,7 +50,7 @@ class Faults:
         return Dropout(self.dropout, torch.Generator(device).manual_seed(2 * self.seed + run))
 
     def apply(self, stepper: Stepper) -> Stepper:
-        """Return the stepper, with a cache that restarts positions if that fault is on."""
+        """Return the stepper; if the fault `restart_positions` is on, it gets a cache that restarts positions."""
         if self.restart_positions and stepper.cache is not None:
             stepper.cache = RestartedCache(stepper.cache.self_attention, stepper.cache.cross)
         return stepper

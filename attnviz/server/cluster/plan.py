@@ -24,7 +24,7 @@ class Front:
 
     @property
     def address(self) -> str:
-        """The address at which the supervisor checks this front."""
+        """The address on 127.0.0.1 at which the supervisor checks whether this front is ready."""
         return f"http://127.0.0.1:{self.port}"
 
 

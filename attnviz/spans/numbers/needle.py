@@ -65,7 +65,9 @@ class NeedleCount:
         return {"of": len(self.table), **found}
 
     def sentence(self) -> str:
-        """Return the counts as two sentences."""
+        """Return two sentences with the counts: for how many prompts the model answers, and what hiding and attention
+        tell.
+        """
         return (
             "Of {of} prompts, the model writes the right answer in {says}. For {hurts_most} prompts, "
             "hiding the sentence with the answer lowers the log-probability of the answer most. For "

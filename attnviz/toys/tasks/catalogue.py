@@ -116,7 +116,7 @@ class Add(ToyTask):
         return frozenset((place, digit) for place, both in enumerate(columns) for digit in both)
 
     def split_key(self, src: Words) -> Words:
-        """Return both numbers in order, because 47+85 and 85+47 are the same sum."""
+        """Return both numbers sorted, so that 47+85 and 85+47, which are the same sum, are held out together or not."""
         first, second = sorted("".join(src).split("+"))
         return (first, second)
 

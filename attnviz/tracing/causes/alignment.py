@@ -61,7 +61,7 @@ def word_positions(word: str, tokens: Sequence[Token]) -> list[tuple[int, ...]]:
 
 
 def _keys(tokens: Sequence[Token]) -> list[tuple[int, str, bool]]:
-    """Return id, word, and whether it is special, for each token."""
+    """Return what is compared when tokens are matched: id, word and whether it is special, for each token."""
     words = {at: _text([tokens[each] for each in group]) for group in word_groups(tokens) for at in group}
     return [(token.id, words[at], token.is_special) for at, token in enumerate(tokens)]
 

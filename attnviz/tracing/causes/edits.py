@@ -144,7 +144,7 @@ class Edits(Probe):
         return replace(self, start=start)
 
     def select_rows(self, rows: Tensor | Sequence[int]) -> "Edits":
-        """Return the edits for these batch rows, in this order."""
+        """Return the edits that apply to these batch rows, in this order."""
         if len(self.rows) == 1:
             return self
         return Edits(tuple(self.rows[int(row)] for row in rows), self.start)

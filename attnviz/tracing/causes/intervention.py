@@ -99,7 +99,7 @@ class Intervention:
         return numbers.hexdigest()
 
     def _key(self) -> tuple:
-        """Return all fields except the values."""
+        """Return all fields except the values, which `digest` hashes separately."""
         return (self.where, self.what, self.how, self.layer, self.heads, self.positions, self.columns, self.tokens,
                 self.source, self.model_id)  # fmt: skip
 

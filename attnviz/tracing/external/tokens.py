@@ -197,5 +197,5 @@ def _word_starts(texts: list[str]) -> list[bool]:
 
 
 def join_sorted(shapes: Any) -> str:
-    """Join sorted shapes or numbers with commas, for a sentence."""
+    """Sort shapes or numbers and join them with commas, to name them in an error message."""
     return ", ".join(map(str, sorted(shapes)))

@@ -92,7 +92,7 @@ def _short_costs(key: str, _bench: SiteExperiment) -> pd.DataFrame:
 
 
 def source(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Draw two sources side by side, with differing lines marked."""
+    """Draw the source code of two implementations side by side, with differing lines marked."""
     left, right = st.columns(2, gap="small")
     with left:
         widgets.select("one", "Left", list(WAYS), view.one, TITLES.__getitem__)
@@ -136,7 +136,7 @@ def _matrix(numbers: np.ndarray, axes: tuple[str, str], title: str, band: slice 
 
 
 def draw_relative_positions(bench: SiteExperiment, view: ImplementationsState) -> None:
-    """Draw the effect of an overridden `get_scores` on this head."""
+    """Draw how relative positions, an overridden `get_scores`, change the weights of the chosen head."""
     left, right = st.columns(2, gap="small")
     with left:
         widgets.slider("reach", "Reach (offsets beyond it count as this far)", REACHES, view.reach)

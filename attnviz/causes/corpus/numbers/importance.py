@@ -125,6 +125,6 @@ class _Gates(Probe):
     placed: dict[Site, Tensor] = field(default_factory=dict)
 
     def on_context(self, site: Site, context: Tensor) -> Tensor:
-        """Multiply the context by new gates, and keep the gates in `placed`."""
+        """Multiply the heads' contexts by gates of 1 that require gradients; keep the gates, by site, in `placed`."""
         self.placed[site] = context.new_ones(*context.shape[:3], 1).requires_grad_()
         return context * self.placed[site]

@@ -63,7 +63,7 @@ class RoleCounts:
     lot: Mapping[str, Tensor]
 
     def plus(self, more: "RoleCounts") -> "RoleCounts":
-        """Return the sum of these counts and `more`."""
+        """Return the sum of these counts and the counts `more` of other sentences."""
         hits, lot = (
             {role: one[role] + other[role] for role in one}
             for one, other in ((self.hits, more.hits), (self.lot, more.lot))
@@ -124,7 +124,7 @@ class TokenWeights:
 
     @classmethod
     def zeros(cls, kind: Kind, shape: tuple[int, int], sentences: Sequence[Sentence]) -> "TokenWeights":
-        """Make counts of zero for all token types that occur as keys in these sentences."""
+        """Make an empty sum, with a zero for every token type that occurs as a key in these sentences."""
         types = {token.id: token for sentence in sentences for token in sentence.keys(kind)}
         nothing = torch.zeros(*shape, len(types))
         columns = {id_: column for column, id_ in enumerate(types)}
@@ -294,7 +294,7 @@ def _measures(attn: Tensor, seen: Tensor, sentence: Sentence, kind: Kind) -> Ten
 
 
 def _norms(maps: OutputMaps, trace: Trace, site: Site, item: int) -> Tensor:
-    """Compute ‖z_h W_o^h‖ for each head and row."""
+    """Compute ‖z_h W_o^h‖, the norm of what each head writes to the residual stream in each row."""
     found = maps[site]
     assert isinstance(found, OutputMap)  # otherwise `why_not` is set and norms are not computed
     return found.head_outputs(trace.context(site.kind, site.layer, item)).norm(dim=-1)

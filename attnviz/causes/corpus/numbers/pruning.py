@@ -203,7 +203,7 @@ class CurvePlan:
 
     @classmethod
     def in_steps(cls, step: int, heads: int, **how: bool | int) -> "CurvePlan":
-        """Plan points from 0 to `heads` removed heads, `step` apart."""
+        """Plan a curve that is scored at 0, `step`, 2 `step`, … up to `heads` removed heads."""
         return cls(tuple(sorted({*range(0, heads, step), heads})), **how)  # type: ignore[arg-type]
 
 
@@ -245,7 +245,7 @@ class _Scorer:
     plan: CurvePlan
 
     def point(self, name: str, places: tuple[HeadPlace, ...]) -> CurvePoint:
-        """Score the model without the heads `places`, with intervals."""
+        """Score the model with the heads `places` removed; return the scores with their bootstrap intervals."""
         sums = log_probabilities_under(self.model, self.corpus, switch_off_heads(places)).numpy()
         tokens = self.corpus.target_tokens.numpy()
         draws = self._draws()
@@ -358,6 +358,6 @@ def _cell(point: Mapping[str, Any], name: str, digits: int) -> str:
 
 
 def _thin_out(counts: list[int]) -> list[int]:
-    """Return the first number, the last one, and evenly spaced numbers between them."""
+    """Shorten a list of numbers for a table: keep the first, the last, and evenly spaced ones between them."""
     step = max(1, round((len(counts) - 1) / _COUNTS))
     return sorted({*counts[::step], counts[-1]})

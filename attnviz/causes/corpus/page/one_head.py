@@ -21,7 +21,7 @@ _PARTS = ("least", "second fifth", "middle", "fourth fifth", "most")
 
 
 def draw(study: CorpusStudy, place: HeadPlace, caption: list[str]) -> None:
-    """Draw everything about one head."""
+    """Draw the results for one head: distributions of its measures, its roles, attended tokens and sample sentences."""
     kind, layer, head = place
     name = f"{KINDS[kind].tab} {head_name(layer, head)}"
     with st.container(horizontal=True, vertical_alignment="center"):

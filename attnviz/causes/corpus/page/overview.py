@@ -122,6 +122,6 @@ def _selection(key: str) -> Mapping[str, Any]:
 
 
 def choose(place: HeadPlace) -> None:
-    """Put a head in focus, on this page and on the others."""
+    """Make this head the head in focus, on this page and on the other pages."""
     kind, layer, head = place
     persistent.write({"kind": kind, "layer": str(layer), "head": str(head)})

@@ -19,11 +19,11 @@ PARTS = {"heads": "Every head", "pruning": "Pruning curve"}
 
 @dataclass(frozen=True)
 class SentencesState(PageState):
-    """State of the tab.
+    """State of the tab Many sentences.
 
-    `sentences` names the list, and `read` is True once the visitor asked to measure it. `part` is the view that is
-    open. `spread` is the measure whose distribution the table shows; `along`, `up` and `shade` are the measures of the
-    scatter chart.
+    `sentences` names the list of sentences, and `read` is True once the visitor asked to measure it. `part` is the view
+    that is open. `spread` is the measure whose distribution the table shows; `along`, `up` and `shade` are the measures
+    on the axes and for the colour of the scatter chart.
     """
 
     sentences: str = fields.choice("shipped", tuple(LISTS))

@@ -73,7 +73,7 @@ def _say_how_it_ended(view: StudyView, count: int) -> None:
 
 
 def _stopped_sentence(view: StudyView, count: int) -> str:
-    """Say how far a stopped study got."""
+    """Return a sentence that says how many sentences were measured before the study was stopped."""
     if view.study is None:
         return "Stopped before anything was measured."
     measured = int(view.study.profiles.measured.sum())

@@ -108,13 +108,15 @@ class HeldReply:
         self.sent = count
 
     def renew(self) -> None:
-        """Give the reply a new name, because the browser's data belong to another reply."""
+        """Remove the reply from the cache, and choose a new name for the next one, so that the browser discards old
+        data.
+        """
         _replies.forget(lambda name: name == self.name)
         self.name, self.sent, self.handed_on = secrets.token_hex(8), 0, None
 
 
 def held() -> HeldReply:
-    """Return what this session stores about its reply."""
+    """Return the `HeldReply`: what this visitor's session stores about its reply."""
     return st.session_state.setdefault(_HELD, HeldReply())
 
 
@@ -190,7 +192,7 @@ def _take_back(reply: Reply, taken: dict[int, int], goal: int) -> None:
 
 
 def keep(reply: Reply) -> None:
-    """Put a grown reply back into the cache, which then counts its bytes again."""
+    """Store a reply that has grown in the cache again, so that the cache counts its additional bytes."""
     name, held().written = held().name, len(reply.written)
     _replies.forget(lambda other: other == name)
     _replies.get(name, read=lambda *_: reply)

@@ -125,7 +125,7 @@ def _room_for(reply: Reply) -> Iterator[None]:
 
 
 def draw(request: Request) -> None:
-    """Draw the tab and the end of the page, then continue writing if more is to be written."""
+    """Draw the tab Reply and the end of the page, then continue writing the reply if more tokens are to be written."""
     if not controls.writes_replies(request.entry):
         _name_another_model(request.entry)
     _write(_draw_page(request))

@@ -60,7 +60,9 @@ class ImageModel(ReadsImages, NetworkModel):
         return CLS if CLS in (*self.order.before, *self.order.after) else "pooled"
 
     def add_head(self, head: ClassifierHead) -> None:
-        """Add the head of the classifier that this vision model is a part of."""
+        """Attach the classifier head of the model that contains this vision model, so that traces have the labels'
+        logits.
+        """
         self.head, self.torch_module = head, head.module
 
     def trace(

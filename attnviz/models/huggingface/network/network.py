@@ -152,7 +152,7 @@ class Network:
 
     @property
     def family(self) -> Family:
-        """The stacks that the model has."""
+        """Which stacks the model has: "encoder", "decoder" or "encoder-decoder"."""
         if self.has_encoder:
             return "encoder-decoder"
         return "encoder" if self.places[0].site.kind == "encoder_self" else "decoder"
@@ -169,7 +169,7 @@ class Network:
 
     @property
     def sites_by_scores(self) -> tuple[Site, ...]:
-        """The sites of which only the scores are known, not queries and keys."""
+        """The sites of which a trace knows only the scores, because queries and keys are unknown."""
         if not self.is_watched:
             return ()
         places = {"encoder": self.encoder_places or self.places, "decoder": self.places}
@@ -188,7 +188,7 @@ class Network:
 
     @property
     def last_new_layer(self) -> str:
-        """The name of the first layer up to which the model has a layer of each kind; "" if that is its last layer."""
+        """The name of the layer by which every kind of layer in the model has occurred; "" if it is the last layer."""
         return "" if self.has_encoder or self.is_watched else last_new_layer(self.model, self.places)
 
     def encode(self, src: Batch, request: PassRequest) -> Tensor:
@@ -268,7 +268,7 @@ class Network:
 
     @contextmanager
     def _watch_stack(self, run: Watcher, stack: Stack, batch: Batch) -> Iterator[None]:
-        """Let `run` compute the attention while a stack runs over a batch."""
+        """Let the observer `run` compute the attention inside this context, while a stack runs over a batch."""
         with watch_pass(run):
             if not self.is_watched:
                 yield

@@ -131,7 +131,7 @@ class SoftmaxWatch(TorchFunctionMode):
             self._tracked.softmaxes[id(out)] = out, made
 
     def _pass_on(self, func: Callable[..., Any], args: tuple, kwargs: dict[str, Any], out: Any) -> None:
-        """Track a tensor with the same values in another shape or dtype."""
+        """Track a tensor that has the values of a tracked one in another shape or dtype."""
         if not args:
             return
         if (found := self._tracked.softmaxes.get(id(args[0]))) is not None:
@@ -140,7 +140,7 @@ class SoftmaxWatch(TorchFunctionMode):
             self._tracked.unmasked[id(out)] = out, func(masked[1], *args[1:], **kwargs)
 
     def _note_mask(self, base: Tensor, before: Tensor, out: Tensor) -> None:
-        """Remember the scores before an operation that hides some of them."""
+        """If an operation has masked scores, track its result together with the scores before the mask."""
         known = self._tracked.unmasked.get(id(base))
         if out.shape == before.shape and (known is not None or _hides(out)):
             self._tracked.unmasked[id(out)] = out, before if known is None else known[1]
@@ -208,7 +208,7 @@ class SoftmaxWatch(TorchFunctionMode):
         return self.run.attend(site.module, call)
 
     def _next_site(self) -> WatchedSite | None:
-        """Return the next site, or None if the watch has to find the sites itself."""
+        """Return the site of the next attention call, as recorded on loading; None while the model is being loaded."""
         if self.sites is None:
             return None
         if len(self.found) >= len(self.sites):

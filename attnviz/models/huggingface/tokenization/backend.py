@@ -142,5 +142,5 @@ def cut_to_fit(room: int, pieces: Sequence[Pieces]) -> tuple[list[Pieces], list[
 
 
 def specials_in(frame: Frame) -> int:
-    """Return the number of special tokens in a frame."""
+    """Return the number of special tokens that are added around a text or a pair of texts."""
     return sum(place not in (FIRST, SECOND) for place in frame)
