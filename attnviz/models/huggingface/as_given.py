@@ -61,7 +61,7 @@ class ShownRows:
 
     @classmethod
     def read(cls, out: Any) -> "ShownRows":
-        """Take the logits, or the last hidden states if there are no logits, from a transformers model's output object."""
+        """Take the logits, or the last hidden states if there are none, from the output of a transformers model."""
         return cls(parity.output_of(out), getattr(out, "logits", None) is None)
 
     def row(self, item: int, length: int) -> "ShownRows":
