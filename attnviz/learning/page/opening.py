@@ -16,6 +16,7 @@ _PAGES = (
     ("pages/decoding.py", "Decoding"),
     ("pages/causes.py", "Causes"),
 )
+_OF_IMAGES = ("Heads", "Causes")  # pages that show models of images
 
 
 def links(view: LearningState, stage: Staged) -> None:
@@ -26,7 +27,7 @@ def links(view: LearningState, stage: Staged) -> None:
         st.caption(f"Open “{run.title}” in")
         with st.container(horizontal=True, key=f"open-{at}", gap="xsmall"):
             is_image = recording.experiment.toy_task.is_image
-            for path, label in _PAGES[:1] if is_image else _PAGES:
+            for path, label in (page for page in _PAGES if not is_image or page[1] in _OF_IMAGES):
                 there = persistent.link_to(label, _address(view, recording) | _page_address(label, recording))
                 st.page_link(path, label=label, query_params=there, width="content")
 
@@ -45,7 +46,7 @@ def _address(view: LearningState, recording: Recording) -> dict[str, str]:
     """
     if recording.experiment.toy_task.is_image:
         first = f"digit-{recording.watched[0].tgt[0]}"
-        return {"model": toys.name_of(recording.experiment), "image": first, "tab": "patches", **_site(view)}
+        return {"model": toys.name_of(recording.experiment), "image": first, **_site(view)}
     line, words = recording.watched[0], recording.words
     src, tgt = (words.text(words.ids(side)) for side in (line.src, line.tgt))
     if view.line.strip():
@@ -63,10 +64,11 @@ def _site(view: LearningState) -> dict[str, str]:
 
 
 def _page_address(label: str, recording: Recording) -> dict[str, str]:
-    """Return additional address parameters for the link to Masks; {} for other pages.
-
-    For a run trained without a causal mask, the link opens Masks with that mask in all decoder heads.
+    """Return additional address parameters: for Heads the tab of images, and for Masks, if the run was trained without
+    a causal mask, that mask in all decoder heads.
     """
+    if label == "Heads" and recording.experiment.toy_task.is_image:
+        return {"tab": "patches"}
     if label != "Masks" or recording.experiment.is_causal:
         return {}
     return {"kind": "decoder_self", "layer": "0", "head": "0", "masks": "causal", "scope": "kind", "tab": "pipeline"}
