@@ -64,10 +64,3 @@ function headsAt([left, top], [width, height], { grid, layers, heads }) {
 }
 
 const short = (name) => name.split(" ")[0];
-
-// The patch at a place on the canvas, `[row, column]`; the nearest one with `isNear`.
-export function patchAt({ image: { x, y, side }, grid }, place, isNear = false) {
-  const found = [(place[1] - y) / side[0], (place[0] - x) / side[1]].map(Math.floor);
-  if (isNear) return found.map((cell, axis) => Math.max(0, Math.min(grid[axis] - 1, cell)));
-  return found.every((cell, axis) => cell >= 0 && cell < grid[axis]) ? found : null;
-}

@@ -2,9 +2,19 @@
 
 import { drawnPicture } from "attnviz";
 import { drawPatchWeights } from "../kit/js/patch_weights.js";
-import { imagesOf, planesOf } from "./image.js";
-import { layoutOf, patchAt } from "./layout.js";
-import { cells, labelOf, spokenOf, wordsOf } from "./words.js";
+import {
+  drawSeenImage,
+  drawSpecial,
+  framePatch,
+  imagesOf,
+  labelOf,
+  movedTo,
+  patchAt,
+  spokenOf,
+  tokensIn,
+} from "../kit/js/seen_image.js";
+import { layoutOf } from "./layout.js";
+import { cells, wordsOf } from "./words.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const known = new WeakMap(); // what was made of a payload's data
@@ -12,11 +22,15 @@ const known = new WeakMap(); // what was made of a payload's data
 function factsOf({ data }) {
   if (!known.has(data)) {
     const map = data.map ? data.map.values : planesOf(data.planes);
-    const specials = data.tokens.map((_, at) => at).filter((at) => !data.places[at]);
-    const tokenOf = new Map(data.places.map((place, at) => [String(place), at]));
-    known.set(data, { map, specials, tokenOf, ...imagesOf(data) });
+    known.set(data, { map, ...tokensIn(data), ...imagesOf(data) });
   }
   return known.get(data);
+}
+
+// Weights of two bytes each, the high bytes first (attnviz/patches/patches.py).
+function planesOf({ values }) {
+  const count = values.length / 2;
+  return Float32Array.from({ length: count }, (_, at) => (256 * values[at] + values[count + at]) / 65535);
 }
 
 const countOf = ({ data }) => data.tokens.length;
@@ -45,51 +59,34 @@ function draw(picture, pen, size) {
 }
 
 function drawSpecials({ data, theme, colour }, pen, { layout, specials, weights, peak, at }) {
-  specials.forEach((token, place) => {
-    const [x, y, w, h] = layout.specials[place];
-    const share = weights[token] / peak;
-    pen.box(x, y, w, h, {
-      fill: colour(share),
-      stroke: token === at ? theme.accent : theme.line,
-      width: token === at ? 3 : 1,
-    });
-    pen.box(x + 2, y + 2, w - 4, 15, { fill: theme.paper });
-    pen.text(`${data.tokens[token]} ${weights[token].toFixed(3)}`, x + w / 2, y + 10, { align: "center", size: 11 });
-  });
+  specials.forEach((token, place) =>
+    drawSpecial(pen, layout.specials[place], {
+      name: data.tokens[token],
+      weight: weights[token],
+      fill: colour(weights[token] / peak),
+      isChosen: token === at,
+      theme,
+    }),
+  );
 }
 
 function drawImage(picture, pen, { layout, image, weights, peak, at, tokenOf }) {
   const { data, view, theme } = picture;
-  const { x, y, scale, side } = layout.image;
-  const [height, width] = side;
-  pen.image(image, x, y, data.size[1] * scale, data.size[0] * scale);
-  pen.hatch(uncovered(data, layout));
+  const place = layout.image;
+  const { x, y, side } = place;
+  drawSeenImage(pen, data, { image, place });
   const shares = Array.from(gridTokens(data, tokenOf), (token) => weights[token] / peak);
   coloursOf(picture);
-  drawPatchWeights(pen, { place: layout.image, grid: data.grid }, shares, { look: view.look, steps: coloursOf.steps });
+  drawPatchWeights(pen, { place, grid: data.grid }, shares, { look: view.look, steps: coloursOf.steps });
   const box = cells(view.box, data.grid);
   if (box) {
     const [top, bottom, left, right] = box;
-    const corner = [x + left * width, y + top * height];
-    const size = [(right - left + 1) * width, (bottom - top + 1) * height];
+    const corner = [x + left * side[1], y + top * side[0]];
+    const size = [(right - left + 1) * side[1], (bottom - top + 1) * side[0]];
     pen.box(...corner, ...size, { stroke: theme.paper, width: 4 });
     pen.box(...corner, ...size, { stroke: theme.ink, width: 2 });
   }
-  const chosen = data.places[at];
-  if (chosen) {
-    pen.box(x + chosen[1] * width, y + chosen[0] * height, width, height, { stroke: theme.paper, width: 5 });
-    pen.box(x + chosen[1] * width, y + chosen[0] * height, width, height, { stroke: theme.accent, width: 3 });
-  }
-}
-
-// What lies beyond the last whole patch belongs to none.
-function uncovered({ size, grid, patch }, { image: { x, y, scale } }) {
-  const [high, wide] = size.map((length, axis) => (length - grid[axis] * patch[axis]) * scale);
-  const [height, width] = grid.map((count, axis) => count * patch[axis] * scale);
-  return [
-    ...(wide > 0 ? [[x + width, y, wide, height + high]] : []),
-    ...(high > 0 ? [[x, y + height, width, high]] : []),
-  ];
+  if (data.places[at]) framePatch(pen, place, data.places[at], theme);
 }
 
 function drawBars({ theme }, pen, { layout, weights, peak, at }) {
@@ -199,7 +196,7 @@ function targetAt(picture, place, size) {
   const inside = ([x, y, w, h]) => place[0] >= x && place[0] < x + w && place[1] >= y && place[1] < y + h;
   const special = layout.specials.findIndex(inside);
   if (special >= 0) return { token: specials[special] };
-  const patch = patchAt(layout, place);
+  const patch = patchAt(layout.image, layout.grid, place);
   if (patch) return { token: tokenOf.get(patch.join()), patch };
   const { x, y, w, h } = layout.bars;
   if (inside([x, y, w, h])) return { token: Math.floor(((place[0] - x) / w) * countOf(picture)) };
@@ -227,7 +224,7 @@ function click(picture, place, size) {
 
 function drag(picture, from, to, size) {
   const { layout } = sceneOf(picture, size);
-  const [one, other] = [patchAt(layout, from), patchAt(layout, to, true)];
+  const [one, other] = [patchAt(layout.image, layout.grid, from), patchAt(layout.image, layout.grid, to, true)];
   return one && other ? { box: rectangle(one, other) } : null;
 }
 
@@ -241,29 +238,15 @@ function pressed(picture, name, { shiftKey } = {}) {
   if (name === "t") return { towards: view.towards === "to" ? "from" : "to" };
   if (name === "[" || name === "]") return nextHead(picture, name === "]" ? 1 : -1);
   if (!(name in STEPS)) return null;
-  const place = data.places[chosenOf(picture)];
-  return shiftKey ? stretch(picture, STEPS[name]) : move(picture, place, STEPS[name]);
+  if (shiftKey) return stretch(picture, STEPS[name]);
+  const at = movedTo(data, factsOf(picture), chosenOf(picture), STEPS[name]);
+  return at === chosenOf(picture) ? {} : { at };
 }
 
 function nextHead({ data, view }, by) {
   const count = data.layers * data.heads;
   const next = (view.layer * data.heads + view.head + by + count) % count;
   return { layer: Math.floor(next / data.heads), head: next % data.heads, mix: "head" };
-}
-
-function move(picture, place, [down, right]) {
-  const { specials, tokenOf } = factsOf(picture);
-  const [rows, columns] = picture.data.grid;
-  const at = chosenOf(picture);
-  if (!place) {
-    if (down > 0) return { at: tokenOf.get("0,0") };
-    const next = specials[specials.indexOf(at) + right];
-    return next === undefined ? {} : { at: next };
-  }
-  const [row, column] = [place[0] + down, place[1] + right];
-  if (row < 0) return specials.length ? { at: specials[0] } : {};
-  if (row >= rows || column < 0 || column >= columns) return {};
-  return { at: tokenOf.get(`${row},${column}`) };
 }
 
 function stretch(picture, [down, right]) {

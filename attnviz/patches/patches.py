@@ -15,12 +15,12 @@ from attnviz.kit.caching import NO_HELP, Host
 from attnviz.kit.fields import Say, choice, declare, whole_number
 from attnviz.kit.focus import FocusState
 from attnviz.kit.payload import data_payload
+from attnviz.kit.seen_image import image_data, image_of
 from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Payload
-from attnviz.tracing.record import SeenImage
 from attnviz.tracing.trace_like import TraceLike
 
-NO_IMAGE = "Patches needs an image: trace one with a model that reads images, model.trace(image)."
+TITLE = "Patches"
 _EXACT = 22_500  # weights of a head that a file holds as float32: 150 tokens squared
 _STEPS = 65_535  # parts to which the weights of a larger head are rounded in a file
 
@@ -55,7 +55,7 @@ class PatchesState(FocusState):
 @reads_arguments
 def patches_of(trace: TraceLike, *, host: Host = NO_HELP) -> Subject:
     """Show what a patch of an image attends to. Raise ValueError for a trace without an image."""
-    image_of(trace)
+    image_of(trace, TITLE)
     kind = trace.kinds[0]
     start = PatchesState(kind)
 
@@ -71,14 +71,6 @@ def patches_of(trace: TraceLike, *, host: Host = NO_HELP) -> Subject:
     return replace(subject, draw_whole=lambda state: draw(state, rounded=True))
 
 
-def image_of(trace: TraceLike) -> SeenImage:
-    """Return the image of a trace. Raise ValueError for a trace of a text."""
-    images = trace.sentences[0].images
-    if not images:
-        raise ValueError(NO_IMAGE)
-    return images[0]
-
-
 def _within(trace: TraceLike, state: PatchesState) -> PatchesState:
     """Return the state with a head and a token that the trace has."""
     kind, layer, head = state.site_in(trace)
@@ -89,18 +81,9 @@ def _within(trace: TraceLike, state: PatchesState) -> PatchesState:
 def patches_data(trace: TraceLike, state: PatchesState, rounded: bool) -> dict[str, Any]:
     """Return what the script draws: the image, its tokens, the map in view, and a row and a column of every head."""
     kind = state.site_in(trace)[0]
-    image, tokens = image_of(trace), trace.query_tokens(kind)
     rows, columns = _of_every_head(trace, kind, state.at or 0)
     return {
-        "tokens": [token.text for token in tokens],
-        "places": [list(token.place[1:]) if token.place else None for token in tokens],
-        "grid": list(image.grid),
-        "patch": list(image.patch),
-        "size": list(image.size),
-        "pixels": predicted(image.array),
-        "layers": trace.shape(kind)[0],
-        "heads": trace.shape(kind)[1],
-        "names": [trace.layer_name(kind, at) for at in range(trace.shape(kind)[0])],
+        **image_data(image_of(trace, TITLE), trace),
         "at": state.at or 0,
         "mix": state.mix,
         "rows": _as_bytes(rows),
@@ -147,14 +130,3 @@ def _map(weights: Tensor, rounded: bool) -> dict[str, Any]:
         return {"map": weights.contiguous()}
     parts = np.rint(weights.clamp(0, 1).double().numpy() * _STEPS).astype(np.uint16)
     return {"planes": np.stack([parts >> 8, parts & 255]).astype(np.uint8)}
-
-
-def predicted(pixels: np.ndarray) -> np.ndarray:
-    """Replace each byte of an image by its difference from the mean of its left and upper neighbours.
-
-    This is one of PNG's filters: a photo then deflates to two thirds.
-    """
-    wide = pixels.astype(np.int16)
-    left, above = np.zeros_like(wide), np.zeros_like(wide)
-    left[:, 1:], above[1:] = wide[:, :-1], wide[:-1]
-    return ((wide - (left + above) // 2) % 256).astype(np.uint8)

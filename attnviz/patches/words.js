@@ -1,12 +1,8 @@
 // What the picture shows, in words: for a screen reader, and for readers who would take a sink for an object.
 
+import { labelOf, spokenOf } from "../kit/js/seen_image.js";
+
 const SINK = { share: 0.05, times: 8 }; // mean weight of a sink patch: at least this, and so many times the even share
-
-export const labelOf = ({ tokens, places }, at) =>
-  places[at] ? `row ${places[at][0]}, column ${places[at][1]}` : tokens[at];
-
-export const spokenOf = (data, at) =>
-  data.places[at] ? `Row ${data.places[at][0]}, column ${data.places[at][1]}` : data.tokens[at];
 
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 import attnviz
+from attnviz.kit.seen_image import NO_IMAGE, predicted
 from attnviz.kit.wire import Payload
 from attnviz.patches.example import example_trace
-from attnviz.patches.patches import NO_IMAGE, predicted
 from tests.each_case import each_case
 
 pytestmark = pytest.mark.computes
@@ -85,7 +85,7 @@ def test_a_token_and_a_head_that_a_link_asks_too_far_are_fitted():
 
 def test_a_text_has_no_patches():
     text = replace(example_trace(), sentences=(replace(example_trace().sentences[0], images=()),))
-    with pytest.raises(ValueError, match=NO_IMAGE.split(":")[0]):
+    with pytest.raises(ValueError, match=NO_IMAGE.format(picture="Patches").split(":")[0]):
         attnviz.picture("patches").of(text)
 
 

@@ -9,31 +9,31 @@ const GRID = { stroke: "rgba(128,128,128,0.45)", width: 0.5 };
 // width. `grid` is the number of rows and columns, and `shares` has each patch's share of the largest weight, row by row.
 // `steps` are 256 colours for the look "colour".
 export function drawPatchWeights(pen, { place, grid }, shares, { look = "light", steps = [], width = 1 } = {}) {
-  const { x, y, side } = place;
-  const [rows, columns] = grid;
+  drawOverPatches(pen, { place, grid }, (cell) => {
+    const share = shares[cell];
+    return look === "colour" ? [...steps[Math.round(255 * share)], 0.25 + 0.6 * share] : [0, 0, 0, VEIL * (1 - share)];
+  });
+  outlinePatches(pen, { place, grid }, (cell) => shares[cell] >= LIT, width);
+}
+
+// Draws a colour over each patch, `[red, green, blue, opacity]` of `colourAt(cell)`, and the grid. Cells count row by row.
+export function drawOverPatches(pen, { place: { x, y, side }, grid: [rows, columns] }, colourAt) {
   const [high, wide] = [rows * side[0], columns * side[1]];
-  pen.image(veilOf(grid, shares, look, steps), x, y, wide, high);
+  const veil = new ImageData(columns, rows);
+  for (let cell = 0; cell < rows * columns; cell++) {
+    const [red, green, blue, opacity] = colourAt(cell);
+    veil.data.set([red, green, blue, Math.round(255 * opacity)], 4 * cell);
+  }
+  pen.image(veil, x, y, wide, high);
   for (let row = 0; row <= rows; row++) pen.line(x, y + row * side[0], x + wide, y + row * side[0], GRID);
   for (let column = 0; column <= columns; column++)
     pen.line(x + column * side[1], y, x + column * side[1], y + high, GRID);
-  outline(pen, { place, grid }, (row, column) => shares[row * columns + column] >= LIT, width);
-}
-
-// A pixel for each patch: dark where there is no weight, or in the colour of the weight.
-function veilOf([rows, columns], shares, look, steps) {
-  const veil = new ImageData(columns, rows);
-  shares.forEach((share, cell) => {
-    const [r, g, b] = look === "colour" ? steps[Math.round(255 * share)] : [0, 0, 0];
-    const alpha = look === "colour" ? 0.25 + 0.6 * share : VEIL * (1 - share);
-    veil.data.set([r, g, b, Math.round(255 * alpha)], 4 * cell);
-  });
-  return veil;
 }
 
 // Around every group of patches that `isLit`: light inside dark, so that it shows on any image.
-function outline(pen, { place: { x, y, side }, grid }, isLit, times) {
+export function outlinePatches(pen, { place: { x, y, side }, grid }, isLit, times = 1) {
   const [height, width] = side;
-  const lit = (row, column) => row >= 0 && column >= 0 && row < grid[0] && column < grid[1] && isLit(row, column);
+  const lit = (row, column) => row >= 0 && column >= 0 && row < grid[0] && column < grid[1] && isLit(row * grid[1] + column);
   for (const look of [
     { stroke: "#000", width: 4 * times },
     { stroke: "#fff", width: 2 * times },
