@@ -16,6 +16,7 @@ from attnviz.app.frame.page import current_page
 from attnviz.app.markdown import literal
 from attnviz.app.offered_models import is_free
 from attnviz.models.catalogue import DEFAULT, Entry, entries, unshipped_entry
+from attnviz.models.towers import is_text_tower, tower_name, whole_name
 
 _ANOTHER = "another"
 _MOST_TYPED = 500  # characters of a folder or an id
@@ -32,7 +33,8 @@ def picker() -> Entry:
             "whole repository, or train a model."
         )
         st.stop()
-    linked = _linked_name()
+    tower = _linked_name()
+    linked = whole_name(tower) if offered_models.is_offered(tower) else tower  # whose name may ask the disk
     if linked and linked not in known:
         if toys.is_toy(linked) and len(linked) <= _MOST_TYPED:
             known[linked] = toys.entry(linked)
@@ -52,7 +54,23 @@ def picker() -> Entry:
     if st.session_state.pop(_ASKED, False) and is_free():
         _ask()
     found = known.get(chosen) or known.get(linked) or next(iter(known.values()))
+    found = unshipped_entry(tower) if found.name == linked != tower else found
     return found if engine.can_run(found.name) else next(iter(known.values()))  # the choice waits in the address
+
+
+def tower_choice(entry: Entry) -> None:
+    """Draw the choice of what is read, for a model that reads texts and images, each with a tower of its own."""
+    value = "text" if is_text_tower(entry.name) else "image"
+    titles = {"text": "Text", "image": "Image"}
+
+    def draw(**more) -> str | None:
+        return st.segmented_control("Reads", list(titles), format_func=titles.__getitem__, required=True, **more)
+
+    def take() -> None:
+        _choose(tower_name(entry.name, is_text=st.session_state["tower-shown"] == "text"))
+        persistent.write({"tab": None})  # the open tab may be for texts or for images alone
+
+    widgets.show("tower-shown", value, {"default": value}, draw, take)
 
 
 def ask_for_another() -> None:
@@ -136,6 +154,7 @@ def _open(name: str) -> None:
         bar.empty()
         st.error(literal(str(refusal)), icon=":material/error:")
         return
-    st.session_state[_OPENED] = [*(n for n in st.session_state.get(_OPENED, []) if n != name), name]
+    opened = whole_name(name)
+    st.session_state[_OPENED] = [*(n for n in st.session_state.get(_OPENED, []) if n != opened), opened]
     st.session_state[_NEXT] = name
     st.rerun()

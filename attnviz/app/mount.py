@@ -168,6 +168,11 @@ def copy_link(query: str, *, of_step: str) -> None:
     widget("copy_link")(key="copy-link", data={"query": query, "ofStep": of_step})
 
 
+def given_image() -> None:
+    """Take an image that is pasted or dropped anywhere on the page, and hand it to the upload in the top bar."""
+    widget("given_image")(key="given-image")
+
+
 def draft_keeper(
     text: str, *, revision: int, is_known: bool, done: list[str], key: str, on_change: OnChange, on_caret: OnChange
 ) -> None:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 from attnviz.app import hosting
 from attnviz.app.cache import engine
 from attnviz.models.catalogue import TOY, entries
+from attnviz.models.towers import TEXT
 
 if TYPE_CHECKING:
     from attnviz.models.protocol import Model
@@ -44,10 +45,10 @@ def offered_models() -> list[str]:
 
 
 def is_offered(name: str) -> bool:
-    """Check whether a visitor may open the model with this name."""
+    """Check whether a visitor may open the model with this name. Who may open a model may open its text tower."""
     return (
         is_free()
-        or name in offered_models()
+        or not {name, name.removesuffix(TEXT)}.isdisjoint(offered_models())
         or name.startswith(TOY)
         or any(entry.name == name for entry in entries())
         or engine.has(name)

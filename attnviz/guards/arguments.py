@@ -28,6 +28,7 @@ _KNOWN = {
     "Path": "a path",
     "Tensor": "a tensor",
 }
+ONLY_VISION = "Only vision models, such as ViT, read images."
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _WRITTEN_BY_REPR = (str, int, float, bool, bytes, type(None))
 
@@ -93,7 +94,14 @@ def _read_argument(name: str, value: Any, forms: Mapping[str, tuple[_Form, Any]]
     except _UnfitError:
         if value is None and default is not inspect.Parameter.empty:
             return default
-        raise ValueError(f"{name} is {form.says}, not {describe(value)}.") from None
+        more = f" {ONLY_VISION}" if "text" in form.says and is_like_image(value) else ""
+        raise ValueError(f"{name} is {form.says}, not {describe(value)}.{more}") from None
+
+
+def is_like_image(value: object) -> bool:
+    """Check whether a value is an image of Pillow or an array `(height, width, channels)`."""
+    shape = getattr(value, "shape", ())
+    return type(value).__module__.startswith("PIL.") or (isinstance(shape, tuple) and len(shape) == 3)
 
 
 def describe(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from attnviz.extras import needs
 from attnviz.guards import plain_file
 from attnviz.guards.arguments import reads_arguments
-from attnviz.models import local_paths
+from attnviz.models import local_paths, towers
 from attnviz.places import ASSETS, require_files
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def _entries(shipped: Path) -> tuple[Entry, ...]:
 
 def unshipped_entry(name: str) -> Entry:
     """Return an entry for the folder or hub id of a checkpoint, without reading the checkpoint."""
-    return Entry(name, Path(name), Path(name).name or name, ())
+    title = Path(towers.whole_name(name)).name or name
+    return Entry(name, Path(name), f"{title} (text)" if towers.is_text_tower(name) else title, ())
 
 
 if TYPE_CHECKING:
@@ -103,9 +104,10 @@ def load(
     `device` and `dtype` are torch's objects or their names, such as "cpu", "cuda", "float32". By default they come from
     ATTNVIZ_DEVICE and ATTNVIZ_DTYPE, or are the best available; a model in memory keeps its own. `progress(share,
     what)` is called with the share loaded so far, 0 to 1. A vision model's folder may be given with an image processor,
-    which then prepares images in place of the folder's own. transformers is imported only for a checkpoint in its
-    format. Raises ValueError with a message of one sentence: CheckpointError for an attnviz checkpoint, ModelError for
-    a transformers checkpoint.
+    which then prepares images in place of the folder's own. A model of images and texts, such as CLIP, is opened as its
+    vision tower; `#text` behind its name, or a tokenizer given with a model in memory, opens its text tower.
+    transformers is imported only for a checkpoint in its format. Raises ValueError with a message of one sentence:
+    CheckpointError for an attnviz checkpoint, ModelError for a transformers checkpoint.
     """
     from attnviz.transformer.device import choose_device, choose_dtype
 
@@ -139,10 +141,10 @@ def _from_memory(
         raise ValueError(f"A model is given by its name, its folder or its hub id, not as {type(model).__name__}.")
     import torch
 
-    from attnviz.models.huggingface.in_memory import from_memory, unwrap
+    from attnviz.models.huggingface.in_memory import choose_tower, from_memory, unwrap
     from attnviz.transformer.device import choose_device, choose_dtype
 
-    model = unwrap(model)
+    model = choose_tower(unwrap(model), tokenizer)
     place, own = None if device is None else choose_device(device), getattr(model, "device", torch.device("cpu"))
     kind = None if dtype is None else choose_dtype(dtype, device=own)
     return from_memory(model, tokenizer, device=place, dtype=kind)

@@ -62,6 +62,10 @@ def test_one_thing_is_taken_where_several_are_asked_for():
         ({"text": None}, "text is one text, not None."),
         ({"text": ["a", "b"]}, "text is one text, not a list."),
         ({"text": torch.zeros(2)}, "text is one text, not a Tensor."),
+        (
+            {"text": np.zeros((2, 2, 3))},
+            "text is one text, not a ndarray. Only vision models, such as ViT, read images.",
+        ),
         ({"count": "0"}, "count is a whole number, not '0'."),
         ({"count": 1.0}, "count is a whole number, not 1.0."),
         ({"count": True}, "count is a whole number, not True."),

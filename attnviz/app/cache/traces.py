@@ -16,7 +16,7 @@ from attnviz.app import hosting, offered_models
 from attnviz.app.cache import bounded, budget, engine, threads, toys
 from attnviz.app.cache.bounded import BoundedCache
 from attnviz.app.request import Request
-from attnviz.models import chat, local_paths
+from attnviz.models import chat, local_paths, towers
 from attnviz.models.catalogue import Entry, Progress, entries
 from attnviz.models.inputs import Inputs
 from attnviz.text.conversation import Turn
@@ -47,7 +47,7 @@ def model(name: str, progress: Progress | None = None) -> "Model":
     if (held := offered_models.find_in_memory(name)) is not None:
         return held
     offered_models.require(name)
-    asked = name, () if engine.has(name) else local_paths.stamp(name)
+    asked = name, () if engine.has(name) else local_paths.stamp(towers.whole_name(name))
     _others.forget(lambda other: other[0] == name and other != asked)
     return _others.get(asked, progress)
 
@@ -58,6 +58,11 @@ def inputs(entry: Entry, progress: Progress | None = None) -> Inputs:
     Raises ValueError as `model` does.
     """
     return Inputs.TRANSLATION if _is_shipped(entry.name) else model(entry.name, progress).inputs
+
+
+def has_text_tower(entry: Entry) -> bool:
+    """Whether a model is the vision tower of a checkpoint that has a text tower, too."""
+    return not _is_shipped(entry.name) and getattr(model(entry.name), "has_text_tower", False)
 
 
 def _is_shipped(name: str) -> bool:

@@ -6,11 +6,13 @@ can open.
 
 import hashlib
 from collections import OrderedDict
+from itertools import count
 from threading import Lock
 from typing import Any
 
 import streamlit as st
 
+from attnviz.app import mount
 from attnviz.app.address import persistent, widgets
 from attnviz.app.frame.page import current_page
 from attnviz.models.example_images import ALL_TITLES, offered_titles
@@ -20,7 +22,8 @@ _OWN = "own:"  # before the digest of a visitor's image
 _MEGABYTES = 10  # of one file
 _MOST_BYTES = 64_000_000  # of all visitors' files
 _KINDS = ("png", "jpg", "jpeg", "webp", "gif", "bmp", "tif", "tiff")
-_SESSION = "own-images"  # digest -> name of this visitor's files
+_SESSION = "own-images"  # digest -> title of this visitor's files
+_TAKEN = "own-image-taken"  # Streamlit's id of the upload that was taken last
 _files: "OrderedDict[str, bytes]" = OrderedDict()
 _lock = Lock()
 
@@ -28,8 +31,10 @@ _lock = Lock()
 def image_field(model: str) -> str:
     """Draw the list of images for a model, and the upload, and return the name of the chosen image."""
     left, right = st.columns([60, 24], vertical_alignment="bottom", gap="small")
-    with right, st.popover("Your own image", icon=":material/add_photo_alternate:", width="stretch"):
+    icon = ":material/add_photo_alternate:"
+    with right, st.popover("Your own image", icon=icon, width="stretch", key="own-image-opener"):
         _take_upload()
+    mount.given_image()
     linked = persistent.text(NAME)
     titles = {**offered_titles(model), **_own_titles()}
     if linked in ALL_TITLES:
@@ -47,8 +52,8 @@ def image_field(model: str) -> str:
 
 
 def _own_titles() -> dict[str, str]:
-    """Return the file names of this visitor's images, by name."""
-    return {_OWN + digest: name for digest, name in _own().items() if _held(digest)}
+    """Return the titles of this visitor's images, by name."""
+    return {_OWN + digest: title for digest, title in _own().items() if _held(digest)}
 
 
 def image_names(model: str) -> list[str]:
@@ -87,25 +92,41 @@ def _take_upload() -> None:
     """Draw the upload; keep a readable file, and choose it when it has just come."""
     file = st.file_uploader(
         "An image from a file", type=list(_KINDS), max_upload_size=_MEGABYTES, key="own-image",
-        help="Drop a file here or choose one. It stays in memory for your visit only. Links do not contain "
-            "the file.",
+        help="Choose a file here. Or drop an image anywhere on the page, or paste one with Ctrl+V. It stays in memory "
+            "for your visit only. Links do not contain the file.",
     )  # fmt: skip
-    if file is None:
+    if file is None or st.session_state.get(_TAKEN) == file.file_id:
         return
-    content = file.getvalue()
-    digest = hashlib.blake2b(content, digest_size=12).hexdigest()
-    if digest in _own() and _held(digest):
-        return
+    if why := _keep(file.getvalue(), file.name):
+        st.error(why, icon=":material/error:")
+    else:
+        st.session_state[_TAKEN] = file.file_id
+
+
+def _keep(content: bytes, name: str) -> str:
+    """Keep the content of an image file for the visit, and choose the image. Return why that is impossible, or ""."""
     from attnviz.guards.images import ImageError, read_image
 
+    if len(content) > _MEGABYTES * 1_000_000:  # the browser checks this too, but a client can send anything
+        return f"The file is larger than {_MEGABYTES} MB. Please choose a smaller one."
     try:
         read_image(content)
     except ImageError as why:
-        st.error(str(why), icon=":material/error:")
-        return
+        return str(why)
+    digest = hashlib.blake2b(content, digest_size=12).hexdigest()
     with _lock:
         _files[digest] = content
+        _files.move_to_end(digest)
         while sum(map(len, _files.values())) > _MOST_BYTES and len(_files) > 1:
             _files.popitem(last=False)
-    _own()[digest] = file.name[:60]
+    if digest not in _own():
+        _own()[digest] = _new_title(name)
     persistent.write({NAME: _OWN + digest})
+    return ""
+
+
+def _new_title(name: str) -> str:
+    """Return a file's name, with a number if the list has that title: Streamlit identifies a choice by its title."""
+    taken, title = {*ALL_TITLES.values(), *_own().values()}, name[:60]
+    numbered = (f"{title} ({number})" for number in count(2))
+    return title if title not in taken else next(one for one in numbered if one not in taken)

@@ -24,6 +24,7 @@ from attnviz.kit.fields import read, whole_number
 from attnviz.models.catalogue import Entry
 from attnviz.models.example_images import ALL_TITLES, offered_titles
 from attnviz.models.inputs import Inputs
+from attnviz.models.towers import is_text_tower
 from attnviz.text.conversation import Turn
 from attnviz.text.languages import language_name, named_code
 from attnviz.text.limits import MAX_CHARACTERS
@@ -47,6 +48,7 @@ _PAIR = (
 
 NEW, MAX_NEW = 8, 64  # tokens after a prompt
 FEW = f"0: only the prompt is read. At most {MAX_NEW}. The tab Reply of Decoding writes more, token by token"
+_READ = Field("src", "Sentence", "Sentence")
 _PROMPT = Field("src", "Prompt", "Prompt")
 
 
@@ -110,6 +112,21 @@ def _inputs(entry: Entry) -> Request:
         asked = Inputs.PROMPT
     for place in places:
         place.empty()
+    if _has_two_towers(entry):
+        left, right = st.columns([14, 71], vertical_alignment="bottom", gap="small")
+        with left:
+            model_picker.tower_choice(entry)
+        with right:
+            return _inputs_of(entry, asked)
+    return _inputs_of(entry, asked)
+
+
+def _has_two_towers(entry: Entry) -> bool:
+    return is_text_tower(entry.name) or (not current_page().refusal and traces.has_text_tower(entry))
+
+
+def _inputs_of(entry: Entry, asked: Inputs) -> Request:
+    """Draw the fields for these inputs. If the model cannot read a conversation in the address, say so."""
     if asked is not Inputs.PROMPT:
         chat_bar.say_unsupported(
             f"{entry.title} cannot read a conversation. Only a decoder that writes text can do this."
@@ -164,6 +181,8 @@ def _languages(entry: Entry) -> dict[str, str]:
 
 def _prompt_or_chat(entry: Entry) -> Request:
     """Draw the controls for a prompt or a conversation, and return their request."""
+    if not current_page().refusal and not traces.model(entry.name).writes:
+        return Request(entry, sentence(_READ))  # a decoder without an output over a vocabulary, such as CLIP's texts
     is_offered = chat_bar.is_offered(entry)  # asked first: turns that cannot be run are the page's refusal
     turns = chat_bar.turns(entry)
     if is_offered:

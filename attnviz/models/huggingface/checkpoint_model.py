@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import torch
 
-from attnviz.guards.arguments import reads_arguments
+from attnviz.guards.arguments import ONLY_VISION, describe, is_like_image, reads_arguments
 from attnviz.models.huggingface.as_given import GivenCheck
 from attnviz.models.huggingface.generate import GenerationRules
 from attnviz.models.huggingface.network.network import (
@@ -81,6 +81,8 @@ def split_pairs(text: Texts | Sequence[tuple[str, str]], pair: Texts | None) -> 
 
     The input is a text and a second one, two lists, or a list of pairs. Raises ValueError for anything else.
     """
+    if is_like_image(text):
+        raise ValueError(f"text is a text or a list of texts, not {describe(text)}. {ONLY_VISION}")
     texts: list = [text] if isinstance(text, str) else list(text)
     if any(not isinstance(each, str) for each in texts):
         if pair is not None or not all(_is_pair(each) for each in texts):

@@ -27,6 +27,7 @@ from attnviz.models.huggingface.images.classifier import is_classifier
 from attnviz.models.huggingface.images.image_model import ImageModel
 from attnviz.models.huggingface.images.opening import (
     bare_vision_model,
+    has_two_towers,
     is_image_processor,
     is_vision_model,
     reader_of,
@@ -88,6 +89,16 @@ def from_memory(
         made.known_id = weights_id(part, made.text_id)
     text.warn_of_surplus()
     return made
+
+
+def choose_tower(model: Any, tokenizer: Any) -> Any:
+    """Return the text tower of a model of images and texts, such as CLIP, if it was given with a tokenizer; return
+    any other model unchanged.
+    """
+    from transformers import PreTrainedTokenizerBase
+
+    is_for_text = isinstance(tokenizer, PreTrainedTokenizerBase) and has_two_towers(getattr(model, "config", None))
+    return model.text_model if is_for_text else model
 
 
 def unwrap(model: Any) -> Any:

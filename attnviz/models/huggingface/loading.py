@@ -14,6 +14,7 @@ import transformers
 from transformers import AutoModel
 from transformers.utils.logging import disable_progress_bar, enable_progress_bar, is_progress_bar_enabled
 
+from attnviz.models import towers
 from attnviz.models.huggingface.architecture import (
     Architecture,
     choose_architecture,
@@ -35,8 +36,10 @@ from attnviz.models.huggingface.images.classifier import classifier_class
 from attnviz.models.huggingface.images.image_model import ImageModel
 from attnviz.models.huggingface.images.opening import (
     bare_vision_model,
+    has_two_towers,
     read_processor,
     reader_of,
+    text_config,
     verified_image_model,
     vision_class,
     vision_config,
@@ -62,7 +65,7 @@ from attnviz.text.limits import catch_panics
 
 # What weights may lack: a pooler comes after attention, and a mask token stands in for patches in training.
 _NOT_NEEDED = ("pooler", "mask_token")
-_TEXT_TOWER = "text_model."  # the text tower of CLIP and SigLIP, which is not shown
+_TEXT_TOWER, _VISION_TOWER = "text_model.", "vision_model."  # of CLIP and SigLIP
 NO_TOKENIZER = (
     "Please pass a tokenizer only together with a model in memory. A folder or a hub id brings its own tokenizer."
 )
@@ -83,16 +86,17 @@ def load(
     or only pickled weights, if the model is too large, or if attnviz does not reproduce its attention.
     """
     tell, limit = progress or (lambda share, what: None), files_folder.size_limit() if limit is None else limit
-    folder = folder_of(model, limit=limit, progress=tell)
+    whole, is_text = towers.whole_name(model), towers.is_text_tower(model)
+    folder = folder_of(whole, limit=limit, progress=tell)
     if is_gguf(folder) and folder.is_file():
         if processor is not None:
             raise ModelError(NO_TOKENIZER)
         made = _gguf(folder, limit, tell)
     else:
-        made = _safetensors(folder, limit, tell, processor)
+        made = _safetensors(folder, limit, tell, (processor, is_text))
     made.known_id = weights_id(made.torch_module, made.text_id)  # before the weights are rounded
     made.to(device, dtype)
-    made.name = Path(model).resolve().name if Path(model).exists() else str(model)
+    made.name = (Path(whole).resolve().name if Path(whole).exists() else whole) + (" (text)" if is_text else "")
     made.folder = folder.parent if folder.is_file() else folder
     if not isinstance(made, ImageModel):
         made.text.warn_of_surplus()
@@ -101,15 +105,16 @@ def load(
 
 
 def _safetensors(
-    folder: Path, limit: int, tell: Progress, processor: Any
+    folder: Path, limit: int, tell: Progress, how: tuple[Any, bool]
 ) -> HuggingFaceModel | ReplayedModel | ImageModel:
+    """Load the model in a folder. `how` is the given image processor, and whether the text tower is asked for."""
     files_folder.check_folder(folder)
     weights = files_folder.weight_files(folder)
     tensors, numbers = files_folder.count_numbers(weights)
     files_folder.check_size(numbers, 4, limit)  # float32: every model is compared in it
     attention_interface.register()
     with _exclusive_loading():
-        return _load(folder, weights, (tensors, numbers), tell, processor)
+        return _load(folder, weights, (tensors, numbers), tell, how)
 
 
 def _gguf(path: Path, limit: int, tell: Progress) -> HuggingFaceModel | ReplayedModel:
@@ -171,33 +176,45 @@ def _exclusive_loading() -> Iterator[None]:
 
 
 def _load(
-    folder: Path, weights: tuple[Path, ...], counts: tuple[int, int], tell: Progress, processor: Any
+    folder: Path, weights: tuple[Path, ...], counts: tuple[int, int], tell: Progress, how: tuple[Any, bool]
 ) -> HuggingFaceModel | ReplayedModel | ImageModel:
     """Load the model in a folder, in float32 on the CPU. Errors from transformers become a ModelError."""
-    tensors, numbers = counts
+    (tensors, numbers), (processor, is_text) = counts, how
     try:
         config = read_config(folder, tensors)
-        if (seeing := vision_config(config)) is not None:
+        has_both = has_two_towers(config)
+        if is_text and not has_both:
+            raise ModelError(f"The model in {folder.name!r} has no text tower beside a vision tower.")
+        if not is_text and (seeing := vision_config(config)) is not None:
             kind = classifier_class(config)
             asked = (seeing, vision_class(seeing)) if kind is None else (config, kind)
-            return _load_images(folder, weights, asked, numbers, tell, processor)
+            made = _load_images(folder, weights, asked, numbers, tell, processor)
+            made.has_text_tower = has_both and kind is None
+            return made
         if processor is not None:
             raise ModelError(NO_TOKENIZER)
-        architecture = choose_architecture(config)
-        tell(0.3, "Reading the tokenizer")
-        text = _text(folder, config)
-        tell(0.4, "Reading the weights")
-        _check_asked(weights, config, architecture, numbers)
-        model = _weights(folder, config, architecture, weights)
-        tell(0.8, _COMPARING)
-        shown = without_head(model) if architecture.auto is AutoModel else model
-        made = verified_model(shown, text, architecture, given=GivenModel(model, shown))
-        made.text_id = text_id(text._tokenizer)
-        return made
+        return _load_text(folder, weights, text_config(config) if is_text else config, numbers, tell)
     except ModelError:
         raise
     except Exception as error:  # a config may contain anything, and the error appears where it is used
         raise ModelError(f"The model in {folder.name!r} cannot be read ({reason(error)}).") from error
+
+
+def _load_text(
+    folder: Path, weights: tuple[Path, ...], config: Any, numbers: int, tell: Progress
+) -> HuggingFaceModel | ReplayedModel:
+    """Load the model in a folder that reads text, in float32 on the CPU."""
+    architecture = choose_architecture(config)
+    tell(0.3, "Reading the tokenizer")
+    text = _text(folder, config)
+    tell(0.4, "Reading the weights")
+    _check_asked(weights, config, architecture, numbers)
+    model = _weights(folder, config, architecture, weights)
+    tell(0.8, _COMPARING)
+    shown = without_head(model) if architecture.auto is AutoModel else model
+    made = verified_model(shown, text, architecture, given=GivenModel(model, shown))
+    made.text_id = text_id(text._tokenizer)
+    return made
 
 
 def _load_images(
@@ -291,7 +308,8 @@ def _weights(folder: Path, config: Any, architecture: Architecture, weights: tup
             f"The weights in {folder.name!r} do not contain {name!r}, which the config asks for, so "
             "this parameter would be random."
         )
-    if name := left_over({name for name in info["unexpected_keys"] if not name.startswith(_TEXT_TOWER)}):
+    other = _VISION_TOWER if "text" in config.model_type else _TEXT_TOWER
+    if name := left_over({name for name in info["unexpected_keys"] if not name.startswith(other)}):
         raise ModelError(
             f"The weights in {folder.name!r} contain {name!r}, which does not exist in a model with this config."
         )

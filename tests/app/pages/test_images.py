@@ -1,5 +1,7 @@
 """Every page with a model that reads images: it works, or gives its reason in one sentence."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -10,10 +12,19 @@ from attnviz.anatomy.page.experiment import MIRRORED
 from attnviz.anatomy.page.experiment import TABS as ANATOMY
 from attnviz.causes.numbers.whole_image import summary_effects
 from attnviz.kit.wire import unpack
-from attnviz.models.example_images import draw_example
+from attnviz.masks.masks import painting_to_text
+from attnviz.models.example_images import TITLES, draw_example
 from tests.causes.page.causes_page import head_numbers, notes
 from tests.each_case import each_case
-from tests.models.huggingface.images.vision import classifier, processor, vision_model
+from tests.models.huggingface.images.vision import (
+    broken_files,
+    classifier,
+    files,
+    processor,
+    two_towers,
+    vision_model,
+)
+from tests.models.huggingface.tokenizers_made import word_pieces
 
 TABS = ("", "heads", "links", "model", "row", "neuron", "patches")
 SAYS = {"decoding": "shows texts, and dinov2 reads images"}
@@ -45,6 +56,7 @@ def test_a_tab_of_heads_shows_an_image(open_page, seeing: str, tab: str) -> None
     app = open_page("heads", model=seeing, image="cat", tab=tab)
     assert not app.exception
     assert not app.error
+    assert bar(app) is None  # it reads images alone
     headers = drawn(app)
     assert any(
         header.get("caption", {}).get("sentence") == "\u2068an image of 3 × 5 patches\u2069" for header in headers
@@ -63,6 +75,115 @@ def test_another_page_shows_an_image_or_says_why_not(open_page, seeing: str, pag
     said = [error.value.replace("\\", "") for error in app.error]
     assert len(said) == (page in SAYS)
     assert page not in SAYS or SAYS[page] in said[0]
+
+
+def test_an_upload_is_shown_or_refused_in_one_sentence(open_page, seeing: str) -> None:
+    app = open_page("heads", model=seeing, image="cat", tab="patches")
+
+    def upload(name: str, content: bytes) -> list[str]:
+        app.file_uploader[0].set_value((name, content, "image/png")).run()
+        assert not app.exception
+        return [error.value for error in app.error]
+
+    for name, (content, why) in broken_files().items():
+        (error,) = upload(name, content)
+        assert why in error, name
+        assert param(app, "image") == "cat", name
+    assert upload("large.png", b"0" * 10_000_001) == ["The file is larger than 10 MB. Please choose a smaller one."]
+    for name, (content, note) in files().items():
+        assert not upload(name, content)
+        assert param(app, "image").startswith("own:"), name
+        assert note in said(app), name
+        assert app.selectbox(key="pick-image").value == param(app, "image")
+    last = param(app, "image")
+    upload("again.png", files()["grey.png"][0])  # it is chosen again, under the title that it had
+    assert param(app, "image") != last
+    assert app.selectbox(key="pick-image").options[len(TITLES) :] == list(files())
+
+
+def test_equal_titles_are_told_apart(open_page, seeing: str) -> None:
+    """Streamlit's list takes the last of two equal titles, and what is pasted is always called image.png."""
+    app = open_page("heads", model=seeing, image="cat", tab="patches")
+    for content in (files()["grey.png"][0], files()["deep.png"][0]):
+        app.file_uploader[0].set_value(("image.png", content, "image/png")).run()
+    assert app.selectbox(key="pick-image").options[len(TITLES) :] == ["image.png", "image.png (2)"]
+
+
+def test_a_model_of_two_towers_has_a_choice_in_the_bar_and_in_the_link(open_page, tmp_path: Path) -> None:
+    for part in (two_towers("CLIPModel", "CLIPConfig", "clip"), word_pieces(), processor("clip")):
+        part.save_pretrained(tmp_path / "clip")
+    folder = str(tmp_path / "clip")
+    app = open_page("heads", model=folder)
+    assert not app.exception
+    assert (bar(app), app.selectbox(key="pick-image").value) == ("image", "ball")
+    app = app.button_group(key="tower-shown").set_value("text").run()
+    assert errors(app) == []
+    assert (bar(app), param(app, "model")) == ("text", f"{folder}#text")
+    assert any(field.label == "Sentence" for field in app.text_input)
+    assert not app.number_input  # it writes nothing
+    assert app.selectbox(key="model-shown").value == folder
+    assert "Patches" not in next(group for group in app.button_group if group.label == "View").options
+    app = open_page("masks", model=f"{folder}#text", src="I see a cat.")
+    assert (errors(app), bar(app)) == ([], "text")
+    app = app.button_group(key="tower-shown").set_value("image").run()
+    assert (errors(app), param(app, "model")) == ([], folder)
+
+
+def param(app, name: str) -> str:
+    """Return a parameter of the address, which AppTest holds as a text or as a list of one."""
+    found = app.query_params[name]
+    return found if isinstance(found, str) else found[0]
+
+
+def errors(app) -> list[str]:
+    assert not app.exception
+    return [error.value for error in app.error]
+
+
+def said(app) -> str:
+    """Return the notes above the picture, as they read."""
+    return " ".join(info.value.replace("\\", "") for info in app.info)
+
+
+def bar(app) -> str | None:
+    """Return what the choice Text / Image shows, or None without the choice."""
+    return next((group.value for group in app.button_group if group.label == "Reads"), None)
+
+
+def test_masks_hides_patches_and_offers_what_makes_sense_for_images(open_page, seeing: str) -> None:
+    visible = np.ones((3, 5), dtype=bool)
+    visible[1, 2:4] = False
+    hidden = painting_to_text(visible)
+    app = open_page("masks", model=seeing, image="cat", hidden=hidden, masks="causal~random_0.5_1", second="I see.")
+    assert not app.exception
+    (data,) = [header["data"] for header in drawn(app) if "data" in header]
+    assert data["hidden"] == hidden
+    assert "Rules for texts are left out, because patches have no order: causal." in said(app)
+    assert "The second sentence is left out" in said(app)
+    tabs = next(group for group in app.button_group if group.label == "Part of the laboratory")
+    assert (tabs.value, tabs.options[:2]) == ("hide", ["Hide patches", "Pipeline"])
+    assert {"Leak test", "Row by row"}.isdisjoint(tabs.options)
+    app = app.button(key="show-all-patches").click().run()
+    (data,) = [header["data"] for header in drawn(app) if "data" in header]
+    assert data["hidden"] == ""
+    for tab in ("pipeline", "says", "fills", "broadcast"):
+        app = next(group for group in app.button_group if group.label == "Part of the laboratory").set_value(tab).run()
+        assert not app.exception, tab
+        assert not app.error, tab
+        assert next(group for group in app.button_group if group.label == "Masks, combined with &").options == [
+            "random"
+        ]
+        assert "Second sentence of the batch" not in [field.label for field in app.text_input]
+
+
+def test_masks_says_what_of_a_link_does_not_fit(open_page, seeing: str) -> None:
+    hidden = painting_to_text(np.arange(16).reshape(4, 4) > 2)
+    app = open_page("masks", model=seeing, image="cat", hidden=hidden, tab="leak")
+    assert not app.exception
+    assert "The tab Leak test is not for an image. The tab Hide patches is shown instead." in said(app)
+    assert "drawn on a grid of 4 × 4 patches, but this image has 3 × 5" in said(app)
+    app = open_page("masks", tab="hide")
+    assert "The tab Hide patches is not for a text." in said(app)
 
 
 def test_an_image_that_is_not_there_is_said_and_replaced(open_page, seeing: str) -> None:

@@ -42,6 +42,8 @@ class ImageModel(ReadsImages, NetworkModel):
     All methods are thread-safe.
     """
 
+    has_text_tower = False  # whether the checkpoint has a tower for texts, too, as CLIP has
+
     def __init__(self, network: Network, reader: ImageReader, order: TokenOrder, *, name: str = "") -> None:
         super().__init__(network)
         self.reader, self.order, self.name = reader, order, name

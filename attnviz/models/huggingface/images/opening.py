@@ -27,7 +27,7 @@ _NEEDS = "attnviz.load(model, processor) takes the image processor of a vision m
 
 def vision_config(config: Any) -> Any:
     """Return the config of the vision model in a checkpoint, or None for a model that reads text."""
-    if config.model_type in _TOWERS:
+    if has_two_towers(config):
         return config.vision_config
     sort = type(config)
     if sort not in modeling_auto.MODEL_MAPPING:
@@ -35,6 +35,18 @@ def vision_config(config: Any) -> Any:
     found = modeling_auto.MODEL_MAPPING[sort]
     model: Any = found[0] if isinstance(found, list | tuple) else found
     return config if _reads_images(model, config) else None
+
+
+def has_two_towers(config: Any) -> bool:
+    """Check whether a config is that of a model of images and texts, such as CLIP, with a tower for each."""
+    return getattr(config, "model_type", None) in _TOWERS
+
+
+def text_config(config: Any) -> Any:
+    """Return the config of the text tower of a model of images and texts, with the name of the tower's class."""
+    found = config.text_config
+    found.architectures = [type(found).__name__.removesuffix("Config") + "Model"]
+    return found
 
 
 def vision_class(config: Any) -> Any:
@@ -50,7 +62,7 @@ def is_vision_model(model: Any) -> bool:
     config: Any = getattr(model, "config", None)
     if getattr(config, "model_type", None) is None or not hasattr(model, "main_input_name"):
         return False
-    if config.model_type in _TOWERS:
+    if has_two_towers(config):
         return getattr(model, "vision_model", None) is not None
     return _reads_images(model, config)
 
@@ -64,7 +76,7 @@ def _reads_images(model: Any, config: Any) -> bool:
 
 def vision_tower(model: Any) -> Any:
     """Return the part of a model that reads images: the model itself, or the vision tower of CLIP and SigLIP."""
-    return model.vision_model if model.config.model_type in _TOWERS else model
+    return model.vision_model if has_two_towers(model.config) else model
 
 
 def bare_vision_model(model: Any) -> Any:

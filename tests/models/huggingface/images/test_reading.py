@@ -1,6 +1,5 @@
 """What is read as an image: every mode as it looks, and one sentence for what cannot be read."""
 
-import io
 from pathlib import Path
 
 import numpy as np
@@ -10,24 +9,9 @@ from PIL import Image
 
 from attnviz.guards.images import ImageError, read_image
 from tests.each_case import each_case
-from tests.models.huggingface.images.vision import photo
+from tests.models.huggingface.images.vision import bomb, clear, encoded, photo
 
 GREY = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
-
-
-def encoded(image: Image.Image, kind: str = "PNG", **how: object) -> bytes:
-    file = io.BytesIO()
-    image.save(file, kind, **how)
-    return file.getvalue()
-
-
-def clear() -> Image.Image:
-    """Make a red image whose left half is transparent."""
-    pixels = np.zeros((3, 4, 4), dtype=np.uint8)
-    pixels[..., 0], pixels[:, 2:, 3] = 200, 255
-    return Image.fromarray(pixels, "RGBA")
-
-
 COLOUR = np.stack([GREY, GREY + 5, 255 - GREY], axis=-1)
 WHITE_LEFT = np.stack([np.where([True, True, False, False], 255, value) * np.ones((3, 1)) for value in (200, 0, 0)], -1)
 
@@ -70,18 +54,6 @@ def test_what_was_changed_is_noted():
     assert read_image(animated).notes == ("The file contains 2 images. Only the first image is used.",)
     assert read_image(encoded(clear())).notes == ("Transparent parts of the image were drawn on a white background.",)
     assert read_image(COLOUR).notes == ()
-
-
-def bomb() -> bytes:
-    """Make a PNG file of a few bytes whose header says 20,000 x 20,000 pixels."""
-    import struct
-    import zlib
-
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
-
-    header = struct.pack(">IIBBBBB", 20_000, 20_000, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
 
 
 @each_case("name, given, said", [

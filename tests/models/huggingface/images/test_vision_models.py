@@ -1,6 +1,7 @@
 """Vision models: maps equal transformers' eager attention, and each token stands for the patch that its place says."""
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +12,22 @@ from PIL import Image
 
 import attnviz
 from attnviz.analysis.runs import rows_of_edits
+from attnviz.guards.images import ImageError
 from attnviz.models.huggingface.images.image_model import ImageModel
 from tests.each_case import each_case
 from tests.models.huggingface.images.vision import (
     CLASSIFIERS,
     FAMILIES,
+    broken_files,
     classifier,
+    encoded,
+    files,
     photo,
     processor,
     two_towers,
     vision_model,
 )
+from tests.models.huggingface.tokenizers_made import word_pieces
 
 pytestmark = pytest.mark.computes
 SHOWN = [name for name in FAMILIES if name != "vit mae"]
@@ -154,6 +160,35 @@ def test_a_folder_of_two_towers_or_with_a_classifier_is_its_vision_model(tmp_pat
             torch.testing.assert_close(found, torch.stack(own.attentions)[:, 0], atol=2e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("name", "config", "tower"), [
+    ("CLIPModel", "CLIPConfig", "clip"), ("SiglipModel", "SiglipConfig", "siglip"),
+    ("Siglip2Model", "Siglip2Config", "siglip 2"),
+])  # fmt: skip
+def test_a_text_tower_is_opened_by_its_name_or_with_a_tokenizer(tmp_path: Path, name, config, tower):
+    model, tokenizer, text = two_towers(name, config, tower), word_pieces(), "A cat sat on the mat."
+    for part in (model, tokenizer, processor(tower)):
+        part.save_pretrained(tmp_path / "both")
+    model.set_attn_implementation("eager")
+    with torch.inference_mode():
+        own = model.text_model(**tokenizer(text, return_tensors="pt"), output_attentions=True).attentions
+    opened = attnviz.load(f"{tmp_path}/both#text")
+    assert (opened.name, opened.inputs.is_image) == ("both (text)", False)
+    for made in (opened, attnviz.load(model, tokenizer)):
+        trace = made.trace(text)
+        (kind,) = trace.kinds
+        torch.testing.assert_close(trace.attn(kind), torch.stack(own)[:, 0], atol=2e-5, rtol=1e-4)
+    assert attnviz.load(tmp_path / "both").has_text_tower
+    vision_model("vit").save_pretrained(tmp_path / "one")
+    with pytest.raises(ValueError, match="The model in 'one' has no text tower beside a vision tower"):
+        attnviz.load(f"{tmp_path}/one#text")
+
+
+def test_a_folder_whose_own_name_ends_like_a_text_tower_is_that_folder(tmp_path: Path):
+    vision_model("vit").save_pretrained(tmp_path / "vit#text")
+    processor("vit").save_pretrained(tmp_path / "vit#text")
+    assert attnviz.load(tmp_path / "vit#text").inputs.is_image
+
+
 @each_case("name, said", [
     ("vit mae", "attnviz cannot show ViTMAEModel on images, because it drops or shuffles patches"),
     ("swin", "attnviz cannot show SwinModel on images, because each of its maps covers a window"),
@@ -211,6 +246,39 @@ def test_what_a_vision_model_lacks_is_said_in_one_sentence(tmp_path: Path):
         with pytest.raises(ValueError, match=said):
             act()
     assert attnviz.load(tmp_path / "torchvision", processor("vit")).shapes == {"encoder_self": (3, 5)}
+
+
+def test_every_kind_of_image_is_traced_or_refused_in_one_sentence(tmp_path: Path):
+    model = load("dinov2")
+    for name, (content, note) in files().items():
+        (tmp_path / name).write_bytes(content)
+        trace = model.trace(tmp_path / name)
+        assert trace.sentences[0].images[0].grid == (3, 5), name
+        assert trace.info.notes[0].startswith(note), name
+    for name, (content, said) in broken_files().items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ImageError, match=re.escape(said)):
+            model.trace(str(tmp_path / name))
+    (tmp_path / "long.png").write_bytes(b"\0" * 50_000_001)
+    with pytest.raises(ImageError, match=r"The image file 'long\.png' cannot be read"):
+        model.trace(tmp_path / "long.png")
+
+
+def test_an_image_of_any_mode_is_what_the_processor_gets_as_rgb():
+    """Pillow's own conversion is the independent source; transformers' ViT processor refuses a grey image."""
+    model, image = load("vit"), Image.fromarray(photo())
+    for mode in ("L", "P", "CMYK", "YCbCr", "1"):
+        given = image.convert(mode)
+        own = eager(vision_model("vit"), processor("vit"), np.asarray(given.convert("RGB"))).attentions
+        for found in (model.trace(given), model.trace(encoded(given, "TIFF"))):
+            torch.testing.assert_close(found.attn("encoder_self"), torch.stack(own)[:, 0], atol=2e-5, rtol=1e-4)
+
+
+def test_a_text_model_given_an_image_is_refused_in_one_sentence(folder):
+    model = attnviz.load(folder("bert"))
+    for given, kind in ((photo(), "a ndarray"), (Image.fromarray(photo()), "an Image")):
+        with pytest.raises(ValueError, match=f"^text is .* text.*, not {kind}. Only vision models, such as ViT, read"):
+            model.trace(given)
 
 
 def test_half_precision_is_compared_in_float32_and_shown_as_it_is():

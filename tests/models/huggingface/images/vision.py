@@ -1,19 +1,23 @@
 """Small vision models with random weights, and their image processors, as transformers has them."""
 
+import io
+import struct
 import warnings
+import zlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 import transformers
+from PIL import Image
 
 SIZES = {
     "hidden_size": 30, "num_hidden_layers": 3, "num_attention_heads": 5, "intermediate_size": 44, "image_size": 32,
     "patch_size": 8,
 }  # fmt: skip
 _TEXT = {
-    "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 50,
+    "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 151,
     "bos_token_id": 1, "eos_token_id": 2,
 }  # fmt: skip
 
@@ -110,6 +114,62 @@ def photo(height: int = 50, width: int = 83) -> np.ndarray:
     waves = np.stack([np.sin(rows / 5), np.cos(columns / 7), np.sin((rows + columns) / 9)], axis=-1)
     noise = np.random.default_rng(5).normal(0, 20, waves.shape)
     return np.clip(128 + 90 * waves + noise, 0, 255).astype(np.uint8)
+
+
+def encoded(image: Image.Image, kind: str = "PNG", **how: object) -> bytes:
+    file = io.BytesIO()
+    image.save(file, kind, **how)
+    return file.getvalue()
+
+
+def clear() -> Image.Image:
+    """Make a red image whose left half is transparent."""
+    pixels = np.zeros((3, 4, 4), dtype=np.uint8)
+    pixels[..., 0], pixels[:, 2:, 3] = 200, 255
+    return Image.fromarray(pixels, "RGBA")
+
+
+def bomb() -> bytes:
+    """Make a PNG file of a few bytes whose header says 20,000 x 20,000 pixels."""
+    return declared(20_000, 20_000)
+
+
+def declared(width: int, height: int) -> bytes:
+    """Make a PNG file of a few bytes whose header says how large the image is."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+def files() -> dict[str, tuple[bytes, str]]:
+    """Make unusual image files that are read, by name, each with the start of the note on it, or ""."""
+    image = Image.fromarray(photo())
+    deep = photo()[..., 0].astype(np.uint16) * 257
+    return {
+        "grey.png": (encoded(image.convert("L")), ""),
+        "clear.png": (encoded(clear()), "Transparent parts of the image were drawn on a white background."),
+        "deep.png": (encoded(Image.fromarray(deep)), "The pixels had 16 bits"),
+        "one.png": (encoded(Image.new("RGB", (1, 1))), ""),
+        "moves.gif": (encoded(image, "GIF", save_all=True, append_images=[image.rotate(9)]), "The file contains 2"),
+    }
+
+
+def broken_files() -> dict[str, tuple[bytes, str]]:
+    """Make files that cannot be read as an image, by name, each with a part of the sentence that says why."""
+    return {
+        "short.png": (encoded(Image.fromarray(photo()))[:-4000], "the file is damaged or incomplete"),
+        "bomb.png": (bomb(), "million"),
+        "wide.png": (
+            declared(9_000, 5_000),
+            "has 9,000 × 5,000 pixels, but attnviz reads images of at most 40 million",
+        ),
+        "thin.png": (encoded(Image.new("L", (202, 2))), "at most 100 times as long as the shorter side"),
+        "text.png": (b"I love you.", "is not an image in a format that attnviz can read"),
+        "drawing.png": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is not an image in a format"),
+    }
 
 
 def _random(model: str, config: str, sizes: dict[str, Any]) -> Any:
