@@ -228,7 +228,7 @@ class MaskBench:
         plain = choice.fill == "fused" and choice.dtype == "float32"
         return MaskOverride(
             self.sites,
-            lambda q_len, k_len: self.recipe.build(q_len, k_len, real=real),
+            lambda q_len, k_len: self._hide_padding(self.recipe.build(q_len, k_len, real=real)),
             head=self.view.head if self.view.scope == "head" else None,
             weigh=None if plain else Weighing(choice),
         )
@@ -249,6 +249,12 @@ class MaskBench:
     def unmasked_writing(self) -> Writing:
         """Start generating the model's text without the mask."""
         return start_writing(self.model, self.trace, None)
+
+    def _hide_padding(self, mask: Tensor) -> Tensor:
+        """Hide the keys behind an image's tokens, with which some models pad images to a fixed number of patches."""
+        if not self.trace.sentences[0].images:
+            return mask
+        return mask & (torch.arange(mask.shape[-1]) < len(self.trace.key_tokens(self.view.kind)))
 
     def _and_chosen(self, mask: Tensor) -> Tensor:
         """Return the mask without the cells that the model's indexer (sparse attention) hides."""

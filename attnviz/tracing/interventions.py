@@ -70,6 +70,24 @@ class MaskOverride(Probe):
         return EditedWeights(weights.expand(*rows.shape, call.key.shape[2]), rows).merge_with(call.edited)
 
 
+@dataclass(frozen=True, eq=False)
+class UnseenKeys(Probe):
+    """Hide keys from every query, in every head of every layer: −∞ is added to their scores, before the softmax.
+
+    `seen` `(tokens,)` is True for keys that stay visible. What the model's own mask hides, such as padding behind the
+    tokens, stays hidden.
+    """
+
+    seen: Tensor
+
+    def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
+        k_len = call.key.shape[2]
+        allowed = torch.ones(k_len, dtype=torch.bool, device=call.key.device)
+        allowed[: len(self.seen)] = self.seen.to(call.key.device)
+        mask = allowed.view(1, 1, 1, k_len)
+        return replace(call, mask=mask if call.mask is None else call.mask & mask)
+
+
 @dataclass(frozen=True)
 class Chain(Probe):
     """Several probes as one: each sees the run as the probe before it changed it. A recorder comes last."""

@@ -1,7 +1,7 @@
 """The controls of the page Masks. Choices are stored as address parameters, which the widgets show and change."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,9 @@ from attnviz.kit.glossary import definitions
 from attnviz.kit.views.labels import KINDS
 from attnviz.masks.mask_lab import FILL_NAMES
 from attnviz.masks.masks import LEAST_FILL, MAX_SECOND, MOST_FILL, SCOPES, MasksState, view_of
+from attnviz.tracing.trace import Trace
 
+HIDE = "hide"
 TABS = {
     "pipeline": "Pipeline",
     "says": "What it would say",
@@ -26,16 +28,58 @@ TABS = {
     "leak": "Leak test",
     "rows": "Row by row",
     "broadcast": "Broadcast",
+    HIDE: "Hide patches",
 }
+# An image is read at once and not from left to right, so the tabs on later tokens, and most rules, are for texts alone.
+IMAGE_TABS = {HIDE: TABS[HIDE], "pipeline": TABS["pipeline"], "says": "Changed maps", "fills": TABS["fills"],
+              "broadcast": TABS["broadcast"]}  # fmt: skip
+TEXT_TABS = {tab: title for tab, title in TABS.items() if tab != HIDE}
+IMAGE_RULES = ("random",)
 COMPONENT = "mask-lab"
 SECOND = "I love you."
 
 
-def current_mask(trace) -> MasksState:
+@dataclass(frozen=True)
+class MasksTab(PageState):
+    """The state of the page Masks that says which tab is open."""
+
+    tab: str = choice("pipeline", TABS)
+
+
+def current_tab(trace: Trace) -> MasksTab:
+    """Return the open tab. An image opens with the brush, and a tab of texts is replaced, which a note says."""
+    is_image = bool(trace.sentences[0].images)
+    offered, page = IMAGE_TABS if is_image else TEXT_TABS, layout.state_in_address(MasksTab)
+    if not persistent.text("tab"):
+        page = MasksTab(next(iter(offered)))
+    if page.tab not in offered:
+        reads, other = "an image" if is_image else "a text", next(iter(offered))
+        if "tab" in persistent.texts().linked:
+            layout.note(f"The tab {TABS[page.tab]} is not for {reads}. The tab {offered[other]} is shown instead.")
+        page = MasksTab(other)
+    if is_image:
+        persistent.write({"tab": page.tab})
+    return page
+
+
+def current_mask(trace: Trace) -> MasksState:
     """Return the state that the address asks for. Invalid values are reported above the picture."""
     view, problems = view_of(persistent.texts(), SiteBounds.from_trace(trace))
     layout.note(*persistent.linked_problems(problems))
-    return view
+    return _of_image(view) if trace.sentences[0].images else view
+
+
+def _of_image(view: MasksState) -> MasksState:
+    """Leave out what makes no sense for an image: rules along a text, and a second sentence. If a link asks for
+    them, say so.
+    """
+    rules = tuple(rule for rule in view.rules if rule[0] in IMAGE_RULES)
+    left_out, linked = [name for name, _ in view.rules if name not in IMAGE_RULES], persistent.texts().linked
+    if left_out and "masks" in linked:
+        layout.note(f"Rules for texts are left out, because patches have no order: {', '.join(left_out)}.")
+    if view.second.strip() and "second" in linked:
+        layout.note("The second sentence is left out, because this model reads one image.")
+    return replace(view, rules=rules, second="", item=0)
 
 
 def adopt() -> None:
@@ -63,14 +107,14 @@ def site(trace, view: MasksState) -> None:
         _pick("head", "Head", range(trace.shape(view.kind)[1]), view.head, lambda head: f"H{head}")
 
 
-def masks(view: MasksState) -> None:
+def masks(view: MasksState, *, is_image: bool) -> None:
     """Draw the choice of rules, which are combined with &, and the fields of their parameters."""
-    chosen = dict(view.rules)
+    chosen, offered = dict(view.rules), IMAGE_RULES if is_image else tuple(RULES)
 
     def draw(**more) -> list[str]:
         return st.pills(
             "Masks, combined with &",
-            list(RULES),
+            offered,
             selection_mode="multi",
             help=definitions("Masks")["Masks, combined with &"],
             **more,
@@ -110,9 +154,10 @@ def fill(view: MasksState) -> None:
     _segments("scope", "Applies to", dict(zip(SCOPES, reach, strict=True)), view.scope)
 
 
-def tabs(tab: str) -> None:
+def tabs(tab: str, *, is_image: bool) -> None:
     """Draw the row of tabs of the page Masks."""
-    widgets.segments("tab", "Part of the laboratory", TABS, tab, hide_label=True)
+    offered = IMAGE_TABS if is_image else TEXT_TABS
+    widgets.segments("tab", "Part of the laboratory", offered, tab, hide_label=True)
 
 
 def _numbers(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
@@ -152,10 +197,3 @@ def _take_number(name: str, chosen: dict[str, tuple[int | float, ...]]) -> None:
         for number, value in zip(rule.numbers, chosen[name], strict=True)
     )
     persistent.write({"masks": rules_to_text(tuple((chosen | {name: fit_numbers(rule, numbers)}).items()))})
-
-
-@dataclass(frozen=True)
-class MasksTab(PageState):
-    """The state of the page Masks that says which tab is open."""
-
-    tab: str = choice("pipeline", TABS)

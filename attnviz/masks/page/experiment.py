@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import streamlit as st
+from torch import Tensor
 
 from attnviz.analysis.rerun import Writing, batch_of_two
 from attnviz.app import hosting
@@ -14,6 +15,8 @@ from attnviz.app.progress import run_then_give_way
 from attnviz.app.request import Request
 from attnviz.masks.masks import MaskBench, MasksState
 from attnviz.masks.numbers.effect import Effect, Refused
+from attnviz.masks.numbers.hidden_patches import run_without
+from attnviz.models.protocol import Model
 from attnviz.tracing.trace import Trace
 
 FIRST, PIECE = 0.04, 0.1  # seconds of writing for the first piece, and for each later one
@@ -85,6 +88,14 @@ def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExp
 
         trace = _batches.get(asked, read=run_both)
     return MaskExperiment(model, trace, view, request)
+
+
+def hidden_run(request: Request, model: Model, trace: Trace, seen: Tensor) -> Trace:
+    """Run the model on an image, of which only the `seen` tokens may be attended to, or return the cached run."""
+    key = repr((request.entry.name, trace.model_id, *request.to_params().values(), "seen", seen.tolist()))
+    made = _again.get(key, read=lambda *_: run_then_give_way(lambda: run_without(model, trace, seen)))
+    assert not isinstance(made, Refused)  # a refusal would have been raised
+    return made
 
 
 # Caches bounded by bytes. For a run that torch refused, the error message is cached.

@@ -13,8 +13,7 @@ from attnviz.app.request import Request
 from attnviz.kit.fields import PageState
 from attnviz.kit.glossary import definitions
 from attnviz.masks.mask_lab import FILL_NAMES
-from attnviz.masks.page import controls, experiment, leak, output, pipeline
-from attnviz.masks.page.controls import MasksTab
+from attnviz.masks.page import controls, experiment, hide, leak, output, pipeline
 from attnviz.masks.page.experiment import MaskExperiment
 from attnviz.masks.tabs import broadcast
 from attnviz.masks.tabs.fills import (
@@ -38,22 +37,32 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
 
     The tab is drawn first, because a visitor's edit waits for it.
     """
-    page, view = layout.state_in_address(MasksTab), controls.current_mask(trace)
+    page, view, is_image = controls.current_tab(trace), controls.current_mask(trace), bool(trace.sentences[0].images)
     # On a phone the picture is shown first; see masks.css.
     with st.container(key="mask-stage"):
         left, right = st.columns([20, 80], gap="small")
     with right:
-        controls.tabs(page.tab)
+        controls.tabs(page.tab, is_image=is_image)
+        if page.tab == controls.HIDE:
+            captions.set_caption(trace, request.entry)
+            brush = hide.picture(request, trace)
+    if page.tab == controls.HIDE:
+        with left, st.container(key="mask-controls"):
+            controls.site(trace, view)
+            hide.controls(trace)
+        return Together(page, brush)
+    with right:
         bench = layout.run_or_refuse(lambda: experiment.mask_experiment(request, trace, view))
         captions.set_caption(bench.trace, request.entry, item=min(view.item, len(bench.trace.sentences) - 1))
         if page.tab == "pipeline":
             pipeline.picture(bench)
     with left, st.container(key="mask-controls"):
         controls.site(trace, view)
-        controls.masks(view)
+        controls.masks(view, is_image=is_image)
         _draw_shut_row(bench)
         controls.fill(view)
-        controls.batch(view)
+        if not is_image:
+            controls.batch(view)
     with right:
         own = TABS[page.tab](bench)
     return Together(page, view, own)
