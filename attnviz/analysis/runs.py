@@ -35,7 +35,10 @@ def head_places(model: Model) -> tuple[HeadPlace, ...]:
 
 
 def rows_of_edits(model: Model, trace: Trace, changes: Iterable[Intervention]) -> Edits:
-    """Make one batch row of edits for each change, in addition to the trace's interventions."""
+    """Return the edits for a batch in which each row runs the sentence with one of the changes.
+
+    The trace's own interventions apply to every row.
+    """
     sentences, before = trace.sentences[:1], tuple(trace.interventions)
     rows: list = []
     for change in changes:

@@ -220,8 +220,10 @@ def _order(made: DecodingRecord) -> list[Kind]:
 
 
 def _maps(made: DecodingRecord, inference: Inference) -> Iterator[tuple[Kind, Tensor, bool]]:
-    """Yield the maps in display order: kind, values, and whether they come from the pass, whose map precedes
-    the steps' map.
+    """Yield the attention maps in the order in which they are drawn: kind, values, and whether they are those of one
+    pass.
+
+    For each kind, the map of one pass comes first, then the map of the steps.
     """
     for kind in _order(made):
         if kind in inference.passed:

@@ -67,11 +67,11 @@ def stepwise(model: Model, asked: Message) -> bytes:
 
 
 def ahead(model: Model, asked: Message) -> bytes:
-    """Compute logits `(steps, batch, vocab_size)` after a prefix and after the greedy tokens `chosen` that follow it.
+    """Answer a request for the logits of the next steps of decoding: `(steps, batch, vocab_size)`.
 
-    The prefix is fed in the same pieces as before, so that a cache holds the same; `rows` are the batch rows that are
-    still running. Without a prefix, the answer is the ids that each text begins with, and the model's number of
-    positions.
+    The steps are those after the prefix, and after the greedy tokens `chosen` that follow it. The prefix is fed in the
+    same pieces as before, so that a cache holds the same; `rows` are the batch rows that are still running. Without a
+    prefix, the answer is the ids that each text begins with, and the model's number of positions.
     """
     said, reading = asked.meta, probes.read(asked.meta["reading"], asked.tensors)
     with torch.inference_mode():

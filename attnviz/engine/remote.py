@@ -122,8 +122,9 @@ class RemoteModel:
         return answer.trace()
 
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Compute logits `(copies, rows, vocab_size)` for copies of the first sentence, each with one row of
-        the edits.
+        """Run copies of the first sentence of `trace` as one batch, each with its own interventions; return the logits.
+
+        The shape is `(copies, rows, vocab_size)`. `edits.rows` has the interventions of each copy.
         """
         tensors: dict[str, Tensor] = {}
         said = self._describe_probe(edits, {}, tensors)
@@ -187,7 +188,7 @@ class RemoteModel:
         return self._words(None, text, to)[1]
 
     def padding(self, at: int = 0) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a text."""
+        """Return a `<pad>` token whose position in the text is after `at` characters."""
         return replace(self._about.padding, start=at, end=at)
 
     def is_pad(self, token: Token) -> bool:

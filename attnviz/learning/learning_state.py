@@ -96,7 +96,7 @@ class LearningState(PageState):
 
     @property
     def runs(self) -> tuple[Parts, ...]:
-        """The switches of each run."""
+        """The parts that are left out in each run: one or two tuples of parts of an experiment's name."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
     @property

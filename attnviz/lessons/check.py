@@ -83,7 +83,7 @@ def _fault_remarks(faults: Sequence[Fault]) -> Iterator[Remark]:
 def check_step(
     step: LessonStep, link: Link | None, signed: str | None, *, run: Pictures, claims: Claims = no_claims
 ) -> Iterator[Remark]:
-    """Run the picture of `link`, and check a step against it.
+    """Run the model on the inputs of `link`, and check the texts and the question of a step against the result.
 
     Yields the right answer or the reason why there is none, a remark if the answer no longer has the fingerprint
     `signed`, and the untrue `claims` about the picture.

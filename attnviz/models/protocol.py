@@ -216,7 +216,7 @@ class Model(Protocol):
         ...
 
     def padding(self, at: int = 0) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a text."""
+        """Return a `<pad>` token whose position in the text is after `at` characters."""
         ...
 
     def is_pad(self, token: Token) -> bool:

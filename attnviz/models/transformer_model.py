@@ -50,7 +50,7 @@ class Codec(Protocol):
         ...
 
     def padding(self, at: int, /) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a text."""
+        """Return a `<pad>` token whose position in the text is after `at` characters."""
         ...
 
 
@@ -219,7 +219,7 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
         return self.codec.text(tuple(ids)), self.codec.tokens(tuple(ids))
 
     def padding(self, at: int = 0) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a text."""
+        """Return a `<pad>` token whose position in the text is after `at` characters."""
         return self.codec.padding(at)
 
     def is_pad(self, token: Token) -> bool:

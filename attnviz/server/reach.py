@@ -103,7 +103,7 @@ def _outgoing_addresses(family: socket.AddressFamily) -> Iterator[str]:
 
 
 def _interface_addresses(family: socket.AddressFamily) -> Iterator[str]:
-    """Yield the address of each network interface on Linux, and the addresses of the host name on other systems."""
+    """Yield this machine's addresses: on Linux one for each network interface, elsewhere those of its host name."""
     if family == socket.AF_INET and sys.platform == "linux":
         from fcntl import ioctl
 

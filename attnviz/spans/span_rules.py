@@ -121,7 +121,9 @@ def _end_of_paragraph(text: str) -> int:
 
 
 def _first_end(pattern: re.Pattern[str], text: str) -> int:
-    """Return the end of the first line or paragraph that contains a word."""
+    """Return the end of the first line or paragraph with a word in it, as `pattern` separates them; else the text's
+    end.
+    """
     for found in pattern.finditer(text):
         if _has_words(text[: found.start()]):
             return found.end()

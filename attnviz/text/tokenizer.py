@@ -244,7 +244,7 @@ class TranslatorTokenizer:
         return [(*first, *encoding.ids[:room], self.eos_id) for encoding in encodings]
 
     def padding(self, at: int) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a text."""
+        """Return a `<pad>` token whose position in the text is after `at` characters."""
         return self._special_token(self.pad_id, at)
 
     def _special_token(self, id_: int, at: int) -> Token:

@@ -40,7 +40,7 @@ class ToyWords:
         return len(self.pieces)
 
     def padding(self, at: int) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a line."""
+        """Return a `<pad>` token whose position in the line is after `at` characters."""
         return Token(SPECIAL[PAD], PAD, at, at, is_special=True)
 
     def ids(self, words: "Words") -> list[int]:

@@ -227,7 +227,7 @@ class BatchFirstWalk(Walk):
     """Shape walk with `view`, `transpose`, batched products, `transpose`, `contiguous`, `view`."""
 
     def steps(self) -> list[WalkStep]:
-        """Run every line, and return the lines in order."""
+        """Run the attention of the site line by line, and return the recorded lines in order."""
         inputs = self.inputs
         input_ = self.line(
             "input_ = norm(x)" if inputs.norm_first else "input_ = x",
@@ -351,7 +351,7 @@ class SequenceFirstWalk(Walk):
     """Shape walk with `view`, products by einsum, `contiguous`, `view`."""
 
     def steps(self) -> list[WalkStep]:
-        """Run every line, and return the lines in order."""
+        """Run the attention of the site line by line, and return the recorded lines in order."""
         inputs = self.inputs
         input_ = self.line(
             "input_ = norm(x)" if inputs.norm_first else "input_ = x",

@@ -73,7 +73,7 @@ def _heads(bench: SiteExperiment) -> None:
 
 
 def _own_size(bench: SiteExperiment) -> str:
-    """Return a sentence for a model whose head size is not d_model divided by the number of heads."""
+    """Return a sentence about a head size that is not d_model divided by the number of heads; "" for other models."""
     weights = bench.inputs.weights
     if weights.n_heads * weights.d_k == weights.d_model:
         return ""

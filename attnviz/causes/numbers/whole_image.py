@@ -30,9 +30,11 @@ class SummarizesImages(Protocol):
         ...
 
     def summaries_under(self, trace: Trace, edits: Edits) -> Tensor:
-        """Return the vector `(copies, d_model)` for copies of the image of `trace`, each with one row of edits.
+        """Run copies of the image of `trace`, each with its own interventions; return each one's vector of the whole
+        image.
 
-        Raises ValueError for a model that returns no such vector.
+        The shape is `(copies, d_model)`, and `edits.rows` has the interventions of each copy. Raises ValueError for a
+        model that returns no such vector.
         """
         ...
 

@@ -134,7 +134,10 @@ def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") ->
 
 
 def _sentences_for(loaded: "Model", to: str) -> tuple[CorpusLine, ...]:
-    """Return the included sentences, or the first few if this model has to write their targets first."""
+    """Return the shipped sentences over which the effect of interventions is counted.
+
+    They are only a few if this model has to write their targets first.
+    """
     lines = reference_lines(loaded, to)
     is_given = all(line.target for line in lines) or not loaded.inputs.takes_target
     return lines if is_given else lines[:_FEW]

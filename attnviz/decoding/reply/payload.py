@@ -87,7 +87,7 @@ def begin_reply(
     model: Model, state: ReplyState, *, messages: Sequence[Mapping[str, Any]] = (), text: str = "",
     interventions: Sequence[Intervention] = (),
 ) -> Reply:  # fmt: skip
-    """Start the reply that a state asks for; nothing is written yet.
+    """Start the reply to the prompt or conversation with the options of a `ReplyState`; nothing is written yet.
 
     Raise ValueError with a message of one sentence.
     """

@@ -219,7 +219,9 @@ def _train() -> None:
 
 
 def _forget_view(**texts: str | None) -> None:
-    """Change the experiment, and clear the step and the guess of the previous one."""
+    """Change the experiment in the address, and clear the recorded step and the guess, which belong to the previous
+    one.
+    """
     persistent.write({**_OF_A_RUN, **texts})
 
 

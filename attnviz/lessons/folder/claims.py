@@ -145,7 +145,9 @@ def _all_controls() -> frozenset[str]:
 
 
 def _names_in(drawn: Drawn | None) -> Callable[[str], bool]:
-    """Return a function that tells whether a picture in a folder has a control of a given name."""
+    """Return a function that tells whether the picture has a control of a given name, if the lesson is a folder of
+    files.
+    """
     if drawn is None:
         return lambda name: False
     of_widget = source(registry.widget(drawn.widget)) if drawn.widget else None
@@ -247,7 +249,7 @@ def _tokens(step: LessonStep, text: str, shown: LinkedPicture) -> Iterator[str]:
 
 
 def fed_tokens(shown: LinkedPicture) -> list[str]:
-    """Return the tokens that are fed into the decoder, with the padding of Decoding's batch."""
+    """Return the input tokens of the decoder, followed by the padding that the page Decoding adds for its batch."""
     tokens = [token.text for token in shown.trace.tokens("tgt")] if shown.trace.sentences[0].tgt else []
     return (tokens + ["<pad>"] * _padding(shown))[:-1]
 

@@ -271,7 +271,10 @@ class GivenCheck:
                 self._note_unchecked(f"one more pass fails ({error})")
 
     def _first_layers_agree(self, sample: Batch) -> bool:
-        """Check whether all layers agree on the beginning of a text, and the first layers on all of it."""
+        """Check whether both passes agree after the first layers on this text, and after all layers on a part of it.
+
+        This takes less time than comparing all layers on a long text.
+        """
         if not self.first_layers or self.given.part_name or self.given.replaced() is not None:
             return False
         try:
@@ -302,7 +305,10 @@ class GivenCheck:
         return agrees
 
     def _compare_repeated(self, sample: Batch, target: Batch | None, most: int) -> bool:
-        """Compare both passes at the next power of two of a text's length; return False if they differ or fail."""
+        """Repeat a text's tokens up to the next power of two, and compare both passes on the longer text.
+
+        Return False if they differ or fail.
+        """
         length = _length(sample, target)
         reached = min(max(most, length), 1 << (length - 1).bit_length())
         try:

@@ -174,7 +174,7 @@ class CheckpointModel:
         return written.text, written.tokens
 
     def padding(self, at: int = 0) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a text."""
+        """Return a `<pad>` token whose position in the text is after `at` characters."""
         return self.text.padding(at)
 
     def is_pad(self, token: Token) -> bool:
@@ -188,7 +188,7 @@ class CheckpointModel:
 
 @reads_arguments
 class NetworkModel(CheckpointModel):
-    """A network that runs attnviz's attention, and properties of it.
+    """Base class of models whose network runs attnviz's attention; it has their properties.
 
     `steps_note` describes a difference between transformers' own decoding steps with a cache and its single pass, or is
     "".

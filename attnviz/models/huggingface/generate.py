@@ -345,7 +345,9 @@ def _first_tokens(encoded: EncodedText, count: int) -> EncodedText:
 
 
 def _ids(setting: Any, name: str) -> tuple[int, ...]:
-    """Return a setting of a checkpoint as a tuple of ids. Raises ModelError for anything but ids."""
+    """Convert a generation setting (an id, a list of ids, or None) to a tuple of ids. Raises ModelError for other
+    values.
+    """
     ids = () if setting is None else tuple(setting) if isinstance(setting, list | tuple) else (setting,)
     if wrong := [id_ for id_ in ids if not isinstance(id_, int) or isinstance(id_, bool) or id_ < 0]:
         raise ModelError(f"The model's generation settings hold {name} {wrong[0]!r}, which is not a token id.")

@@ -119,9 +119,10 @@ class ImageToy(ReadsImages):
 
     @torch.inference_mode()
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> torch.Tensor:
-        """Return logits `(copies, rows, labels)` for copies of the image of `trace`, each with one row of edits.
+        """Run copies of the image of `trace` as one batch, each with its own interventions (`edits.rows`); return the
+        logits.
 
-        Nothing is recorded. An image has a single row of logits.
+        The shape is `(copies, rows, labels)`. Nothing is recorded. An image has a single row of logits.
         """
         copies = self._batch(self._values_of(trace.sentences[:1] * len(edits.rows)))
         logits = self.model.classify(self.model.encode(copies, ForwardContext(edits))).unsqueeze(1)

@@ -97,15 +97,15 @@ class Runtime:
         self._path = folder / "haproxy.sock"
 
     async def close_front(self, front: str) -> None:
-        """Stop sending new visitors to a front. Connected visitors stay."""
+        """Make HAProxy send no new visitors to a front (a dashboard process). Connected visitors stay."""
         await self._say(f"set server fronts/{front} state maint")
 
     async def open_front(self, front: str) -> None:
-        """Send visitors to a front again."""
+        """Make HAProxy send visitors to a front (a dashboard process) again."""
         await self._say(f"set server fronts/{front} state ready")
 
     async def is_up(self, front: str) -> bool:
-        """Check whether HAProxy's own check has found a front ready."""
+        """Check whether HAProxy itself has found a front (a dashboard process) ready."""
         lines = (await self._say("show stat fronts 4 -1")).lstrip("# ").splitlines()
         return any(row["svname"] == front and row["status"].startswith("UP") for row in csv.DictReader(lines))
 

@@ -1,4 +1,4 @@
-"""Plan of a cluster on one machine: its fronts, their ports, and the settings of each."""
+"""Plan of a cluster on one machine: its fronts (dashboard processes behind HAProxy), their ports and settings."""
 
 import os
 import sys
@@ -30,8 +30,9 @@ class Front:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """The plan of a cluster: its public settings, the `file` with settings that each front reads too, and the
-    fronts.
+    """The plan of a cluster: its public settings, the `file` of settings that every front reads, and the fronts.
+
+    A front is one of the dashboard processes behind HAProxy.
     """
 
     settings: Settings
@@ -42,12 +43,12 @@ class ClusterPlan:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """The command that starts a front."""
+        """The command line that starts a front, which is one of the dashboard processes behind HAProxy."""
         config = ("--config", str(self.file)) if self.file else ()
         return (sys.executable, "-m", "attnviz", "serve", *config)
 
     def environment(self, front: Front) -> dict[str, str]:
-        """Return the environment variables of a front: it is one of several, and HAProxy does TLS and host names."""
+        """Return the environment variables of a front, which tell it that HAProxy handles TLS and host names for it."""
         settings = self.settings
         told = {
             "front": front.name,

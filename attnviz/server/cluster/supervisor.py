@@ -1,4 +1,7 @@
-"""Supervisor of a cluster on one machine: it starts, watches, renews and stops the fronts and HAProxy."""
+"""Supervisor of a cluster on one machine: it starts, watches, renews and stops HAProxy and the dashboard processes.
+
+These dashboard processes are called fronts.
+"""
 
 import asyncio
 import os
@@ -105,7 +108,7 @@ class Cluster:
             return False
 
     async def _why_not_ready(self, front: Front, path: str = "/readyz") -> str:
-        """Return the reason why a front is not ready; "" if it is."""
+        """Return the reason why a front (a dashboard process) is not ready for visitors; "" if it is."""
         try:
             answer = await self._client.get(front.address + path)
         except httpx.HTTPError:
@@ -113,7 +116,7 @@ class Cluster:
         return "" if answer.status_code == 200 else f"says “{answer.text.strip()}”"
 
     async def _watch(self, front: Front) -> None:
-        """Restart a front whenever it takes too long to become ready, or no longer answers."""
+        """Restart a front (a dashboard process) whenever it takes too long to become ready, or no longer answers."""
         kept, seen, misses, since = self._fronts[front], 0, 0, time.monotonic()
         is_known = False  # whether this start of it has been ready
         while True:
@@ -143,7 +146,7 @@ class Cluster:
             self._rolling = asyncio.get_running_loop().create_task(self._roll())
 
     async def _roll(self) -> None:
-        """Renew one front after the other.
+        """Renew the fronts (dashboard processes) one after another.
 
         If a front does not become ready again, the remaining ones are not renewed.
         """
@@ -159,7 +162,7 @@ class Cluster:
         self._say("rolled", fronts=len(self._fronts), seconds=round(time.monotonic() - began, 1))
 
     async def _renew(self, front: Front) -> None:
-        """Replace the process of a front.
+        """Replace the process of a front by a new one.
 
         Its visitors stay connected until it has finished the answers that it has begun. Then they reconnect to another
         front.

@@ -33,7 +33,7 @@ class HiddenKeys(Probe):
     end_row: int
 
     def on_call(self, site: Site, call: AttentionCall) -> AttentionCall:
-        """Mask the keys for those queries."""
+        """Mask the hidden span's keys in decoder self-attention, for the queries of the chosen rows."""
         if site.kind != "decoder_self":
             return call
         seen = visible_cells(call).clone()

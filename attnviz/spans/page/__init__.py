@@ -1,3 +1,3 @@
-"""The experiment on spans that stands on the page Causes: a needle in a haystack. Streamlit is used here."""
+"""The experiment on spans that the page Causes shows: a needle in a haystack. Streamlit is used here."""
 
 import attnviz.app  # noqa: F401 - checks Streamlit's version, and sets how torch's threads wait before torch comes

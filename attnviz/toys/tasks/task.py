@@ -71,8 +71,8 @@ class ToyTask(ABC):
         return frozenset()
 
     def loss_floor(self, pairs: int | None = None) -> float | None:
-        """Return the loss, in nats per token, that no model without leaks can beat on average, or None if it is not
-        known.
+        """Return the lowest mean loss, in nats per token, that a model can reach without seeing later tokens; None if
+        unknown.
 
         `pairs` is the number of lines in training; None means all.
         """

@@ -24,10 +24,11 @@ STRENGTHS = tuple(step / 2 for step in range(-16, 17))
 
 @dataclass(frozen=True)
 class ImplementationsState(SiteState):
-    """State of the page.
+    """State of the page Implementations.
 
-    `one` and `other` are the sources side by side, `bug` is the open bug, and `scope` says where it is put. `reach` and
-    `strength` belong to relative positions, and `axes` is the shape of the mask.
+    `one` and `other` are the implementations whose sources are shown side by side, `bug` is the bug on view, and
+    `scope` the sites of the model into which it is put. `reach` and `strength` belong to relative positions, and `axes`
+    is the shape of the mask.
     """
 
     tab: str = choice("agreement", tuple(TABS))

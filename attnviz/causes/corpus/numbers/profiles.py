@@ -46,7 +46,11 @@ WHAT: tuple[str, ...] = ("first token", "end token", "same token")
 
 
 def row_roles(kind: Kind) -> tuple[str, ...]:
-    """Return the position roles for an attention kind. Their shares sum to 1."""
+    """Return the names of the roles by position, such as "previous token", that a key can have in this kind of
+    attention.
+
+    A row's strongest key has exactly one of them, so their shares sum to 1.
+    """
     return WHERE_IN_CROSS if kind == "cross" else WHERE_IN_SELF
 
 

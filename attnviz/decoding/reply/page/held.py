@@ -138,11 +138,11 @@ def count_written() -> int:
 
 
 def find_reply(model: Model, request: Request, state: ReplyState) -> tuple[Reply, ReplyState]:
-    """Return the reply that the address asks for, and the resulting state. The reply is the session's own,
-    taken back as far as the address says, or a new one.
+    """Return the reply that the address asks for, and the state that results.
 
-    A new reply ignores choices that belonged to the previous reply: tokens chosen by hand are forgotten, and if only
-    the way of choosing changed, as many tokens are written as before. Raise ValueError with a message of one sentence.
+    It is the session's own reply, with tokens removed until it agrees with the address, or a new reply. A new reply
+    ignores choices that belonged to the previous reply: tokens chosen by hand are forgotten, and if only the way of
+    choosing changed, as many tokens are written as before. Raise ValueError with a message of one sentence.
     """
     mine = held()
     prompt, how = (
@@ -178,7 +178,7 @@ def save(taken: Mapping[int, int], written: int) -> None:
 
 
 def _take_back(reply: Reply, taken: dict[int, int], goal: int) -> None:
-    """Go back to the first token that differs in the address, and to at most `goal` tokens.
+    """Remove tokens from the end of a reply until it agrees with the address and has at most `goal` tokens.
 
     A reply has more tokens than `goal` if the visitor pressed *Stop* while the previous run was writing a token,
     because Streamlit starts the next run before that step is finished.

@@ -79,7 +79,10 @@ class ClassifierHead:
 
     @torch.inference_mode()
     def check(self, given: GivenModel, network: Network, sample: PixelBatch) -> None:
-        """Compare the scores with those of the whole model as it was given. Raises ModelError for a difference."""
+        """Compare the labels' scores with those of the complete classifier that the user gave.
+
+        Raises ModelError for a difference that rounding does not explain.
+        """
         if given.training_forward is not None:  # its forward would run the user's own model, which is being trained
             return
         first = sample.cut(0)

@@ -99,9 +99,11 @@ class ImageModel(ReadsImages, NetworkModel):
         return replace(made, info=trace.info)
 
     def logits_under(self, trace: Trace, edits: Edits, *, rows: Sequence[int] | None = None) -> Tensor:
-        """Return logits `(copies, rows, labels)` for copies of the image of `trace`, each with one row of edits.
+        """Run copies of the image of `trace` as one batch, each with its own interventions (`edits.rows`); return the
+        logits.
 
-        Nothing is recorded. An image has a single row of logits. Raises ValueError for a model without a classifier.
+        The shape is `(copies, rows, labels)`. Nothing is recorded. An image has a single row of logits. Raises
+        ValueError for a model without a classifier.
         """
         if self.head is None:
             raise ValueError(NO_LABELS.format(name=self.name))
@@ -110,11 +112,12 @@ class ImageModel(ReadsImages, NetworkModel):
         return logits if rows is None else logits[:, list(rows)]
 
     def summaries_under(self, trace: Trace, edits: Edits) -> Tensor:
-        """Return the vector of the whole image `(copies, d_model)` for copies of the image of `trace`, each with one
-        row of edits.
+        """Run copies of the image of `trace`, each with its own interventions; return each one's vector of the whole
+        image.
 
-        It is the last hidden state of [CLS] or, for a model without [CLS], the pooled vector that transformers returns.
-        Nothing is recorded. Raises ValueError for a model that returns neither.
+        The shape is `(copies, d_model)`, and `edits.rows` has the interventions of each copy. The vector is the last
+        hidden state of [CLS] or, for a model without [CLS], the pooled vector that transformers returns. Nothing is
+        recorded. Raises ValueError for a model that returns neither.
         """
         out, _ = self._run_copies(trace, edits)
         if self.summary == CLS:
@@ -144,7 +147,10 @@ class ImageModel(ReadsImages, NetworkModel):
 
     @torch.inference_mode()
     def _run_copies(self, trace: Trace, edits: Edits) -> tuple[Any, PixelBatch]:
-        """Run copies of the image of a trace, each with one row of edits; return transformers' output and the batch."""
+        """Run copies of a trace's image as one batch, each with its own interventions; return the output and the batch.
+
+        `edits.rows` has the interventions of each copy.
+        """
         (prepared,) = self._prepare_again(replace(trace, sentences=trace.sentences[:1]))
         count = len(edits.rows)
         batch = self._batch([prepared] * count, len(trace.sentences[0].src))

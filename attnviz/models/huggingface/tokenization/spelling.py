@@ -53,7 +53,7 @@ class Spelling:
         return token.id == self.pad_id and token == self.padding(token.start)
 
     def padding(self, at: int = 0) -> Token:
-        """Return a `<pad>` token that stands after `at` characters of a text."""
+        """Return a `<pad>` token whose position in the text is after `at` characters."""
         return Token(self.pad_name, self.pad_id, at, at, is_special=True, piece=self.piece(self.pad_id))
 
     def special_token(self, id_: int, at: int = 0) -> Token:
