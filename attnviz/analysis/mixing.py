@@ -34,10 +34,10 @@ WriterMaps = Mapping[Site, OutputMap] | ResidualMaps
 
 @dataclass(frozen=True, eq=False)
 class Mix:
-    """Mixing in one sublayer.
+    """How one sublayer mixes the tokens' vectors.
 
-    `read` `(rows, keys)` is the share that each row takes from each key, in float64. A row keeps the rest of 1 for
-    itself.
+    `read` `(rows, keys)` is the share that each row takes from each key, in float64. The shares of a row and the share
+    that it keeps for itself sum to 1.
     """
 
     kind: Kind

@@ -66,7 +66,7 @@ class HeardProduct:
 
 
 class ProductWatch(TorchFunctionMode):
-    """Report the linear maps that this thread computes, because other threads serve other visitors."""
+    """Reports the linear maps that this thread computes, and none of other threads, which serve other visitors."""
 
     def __init__(self, hear: Callable[[HeardProduct], None]) -> None:
         super().__init__()

@@ -278,7 +278,7 @@ def _parts(call: AttentionCall, ops: OpTrace) -> list[Projected] | NotPlain:
 
 
 def _unsupported_reason(call: AttentionCall) -> str | None:
-    """Return why a call is not supported; None if it is."""
+    """Return why the projections of an attention call cannot be shown; None if they can."""
     if not call.has_queries:
         return SCORES_ONLY
     if call.softcap is not None:

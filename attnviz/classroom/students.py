@@ -121,9 +121,9 @@ class Students:
         return member_view(rows, lesson, here, stands, self._parts.truths)
 
     def picture(self, token: str) -> LinkedPicture | None:
-        """Return the run of the student's step.
+        """Run the model on the inputs in the link of the student's step.
 
-        It contains the right answer, so it must not reach the browser as it is.
+        The result contains the right answer, so it must not reach the browser as it is.
         """
 
         def find(session: Session) -> tuple[Lesson, int]:

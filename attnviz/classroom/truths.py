@@ -44,7 +44,7 @@ class Truths:
             return self._found[key]
 
     def picture(self, lesson: Lesson, at: int) -> LinkedPicture | None:
-        """Return the run of a step's link. Raises ClassroomError if the run is refused."""
+        """Run the model on the inputs in the address of a step's link. Raises ClassroomError if the run is refused."""
         try:
             return self._run(lesson.picture(at))
         except ValueError as error:

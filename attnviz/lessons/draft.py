@@ -140,8 +140,10 @@ def _needs(needs: tuple[str, ...]) -> str:
 
 
 def _place(at: int, token: str, find: Callable[[str], int]) -> str:
-    """Return how a lesson names position `at`: by its token, if YAML needs no quotes and `find` finds `at`; by
-    number if not.
+    """Return how a lesson refers to the token at position `at`: by its text, or by its number if the text is no safe
+    name.
+
+    A text is safe if YAML needs no quotes for it and `find` finds this position by it.
     """
     try:
         is_only = bool(re.fullmatch(r"[^\W\d_][\w' -]*", token)) and find(token) == at

@@ -60,7 +60,7 @@ class HeadEffects:
 
     @property
     def per_head(self) -> Float[Tensor, " heads"]:
-        """The effect of each head that the board of switches shows on the head's switch: `mean`."""
+        """The effect that the picture Switches shows for each head: `mean`."""
         return self.mean
 
 

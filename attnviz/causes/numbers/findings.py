@@ -117,8 +117,8 @@ def run_findings(before: Chances, after: Chances) -> tuple[str, ...]:
 
 
 def _label_findings(before: Chances, after: Chances) -> tuple[str, ...]:
-    """Say which label a classifier chooses without and with interventions. The first asked label is the unchanged
-    run's.
+    """Say which label a classifier chooses without and with interventions, and how the probability of its first choice
+    changes.
     """
     logs = [one.log_probabilities for one in (before, after)]
     if not bool(logs[1].isfinite().all()):

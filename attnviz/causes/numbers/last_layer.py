@@ -289,7 +289,10 @@ class SplitModel:
 
     @classmethod
     def find(cls, model: Model, trace: Trace) -> "SplitModel":
-        """Find the maps of a run's model. Raise ValueError if its logits cannot be written as a sum."""
+        """Find the linear maps by which the logits of a run's model can be split.
+
+        Raise ValueError if its logits cannot be written as a sum.
+        """
         found = residual_maps(model, trace)
         if isinstance(found, ResidualMaps):
             return cls(found)

@@ -113,7 +113,9 @@ class Pair:
         return LogitDifference(step, a, b, None if step == row else row)
 
     def control(self, row: int, metric: LogitDifference) -> LogitDifference:
-        """Choose two other tokens, probable in either run, whose logit difference changes least between the runs."""
+        """Choose two control tokens: probable in either run, but with a logit difference that changes least between the
+        runs.
+        """
         ids = [id_ for id_, _, _ in self.likeliest_ids(row) if id_ not in (metric.a, metric.b)][:_LIKELY]
         chosen = torch.tensor(ids)
         change = (self._logits(0, row) - self._logits(1, row))[chosen]

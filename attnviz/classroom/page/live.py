@@ -85,5 +85,5 @@ def _counted_now(own: Seat, before: TeacherView) -> TeacherView:
 
 
 def _shape(found: TeacherView) -> tuple[object, ...]:
-    """Return the parts of a view that decide which controls the page draws."""
+    """Return what the controls of the page depend on: the members with nicknames, and whether anyone has answered."""
     return tuple((one.id, one.nickname) for one in found.members), any(one.answered for one in found.members)

@@ -43,7 +43,7 @@ def code() -> str:
 
 
 def current_seat() -> Seat | None:
-    """Return the visitor's seat in the class that the address names; None without one."""
+    """Return the visitor's seat, as a student or the teacher, in the class that the address names; None without one."""
     own: dict[str, Seat] = st.session_state.setdefault(_SEATS, {})
     told = _reported_seat()
     if told is not None and told.token != st.session_state.get(_LEFT, {}).get(told.code):
@@ -59,18 +59,21 @@ def all_taken() -> tuple[Seat, ...]:
 
 
 def take(seat: Seat) -> None:
-    """Store a seat in the session. The next run stores it in the browser too."""
+    """Store a visitor's seat in a class in the session. The next run stores it in the browser too."""
     st.session_state.setdefault(_SEATS, {})[seat.code] = seat
 
 
 def give_up(seat: Seat) -> None:
-    """Remove a seat from the session. The next run removes it from the browser too."""
+    """Remove a visitor's seat in a class from the session. The next run removes it from the browser too."""
     st.session_state.setdefault(_SEATS, {}).pop(seat.code, None)
     st.session_state.setdefault(_LEFT, {})[seat.code] = seat.token
 
 
 def draw() -> None:
-    """Draw the invisible widget that stores the seat in the browser. Call this in every run of a page in a class."""
+    """Draw the invisible widget that makes the browser store the visitor's token for a class, called a seat.
+
+    Call this in every run of a page in a class.
+    """
     if not (of := code()):
         return
     seat, left = st.session_state.get(_SEATS, {}).get(of), st.session_state.get(_LEFT, {}).get(of, "")

@@ -145,9 +145,7 @@ def _all_controls() -> frozenset[str]:
 
 
 def _names_in(drawn: Drawn | None) -> Callable[[str], bool]:
-    """Return a function that tells whether the picture has a control of a given name, if the lesson is a folder of
-    files.
-    """
+    """Return a function that tells whether a picture of a static lesson page has a control of a given name."""
     if drawn is None:
         return lambda name: False
     of_widget = source(registry.widget(drawn.widget)) if drawn.widget else None

@@ -78,11 +78,11 @@ def draw(
     run: Pictures,
     folder: Path | None = None,
 ) -> Drawn:
-    """Draw the picture of a step's link.
+    """Draw the picture of the app to which a step's link leads.
 
-    `shown` is the run of the link, or None for a page that runs no model. `say` translates the picture's texts, `run`
-    runs the second side of a comparison, and `folder` has the recordings that a link names. Raises ValueError for a
-    link that cannot be followed.
+    `shown` is the model's run on the inputs in the link, or None for a page that runs no model. `say` translates the
+    picture's texts, `run` runs the second side of a comparison, and `folder` has the recordings that a link names.
+    Raises ValueError for a link that cannot be followed.
     """
     if shown is None:
         return _live(learning_picture(link, folder))
@@ -179,9 +179,10 @@ def _as_linked(made: ShownPicture, shown: LinkedPicture) -> ShownPicture:
 
 
 def learning_picture(link: Link, folder: Path | None) -> ShownPicture:
-    """Draw what a link to Learning shows; `folder` is that of the lesson's file, None for a lesson without a file.
+    """Draw the picture of the page Learning to which a link leads.
 
-    Raises ValueError with one sentence.
+    `folder` is that of the lesson's file, which may have recordings; None for a lesson without a file. Raises
+    ValueError with one sentence.
     """
     where = link.texts.get("recording") or EXPERIMENTS
     found = _experiments(link) if where == EXPERIMENTS else [load_recording(_path(where, folder))]
@@ -208,7 +209,10 @@ def _shipped(task: str, parts: tuple[str, ...], seed: int) -> Recording:
 
 
 def _path(where: str, folder: Path | None) -> Path:
-    """Return the file of a recording: the translator's, or one of that name beside the lesson's file."""
+    """Return the file of the recording that a link to the page Learning names.
+
+    It is the shipped translator's recording, or a file of that name beside the lesson's file.
+    """
     if where == TRANSLATOR:
         return shipped.FOLDER / "translator.npz"
     if where == FILE:

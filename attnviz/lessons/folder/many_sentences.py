@@ -38,7 +38,7 @@ _FIFTHS = ("least", "second fifth", "middle", "fourth fifth", "most")
 
 
 def many_sentences(shown: LinkedPicture) -> Sequence[Part]:
-    """Draw the part of the tab that the link names; [] if the link does not ask for the shipped sentences."""
+    """Draw the part of the tab Many sentences that a link names; [] if the link is not about the shipped sentences."""
     said = shown.link.texts
     if said.get("part") == "pruning":
         return _pruning_curve(shown)
@@ -57,7 +57,7 @@ def _every_head(shown: LinkedPicture) -> Sequence[Part]:
 
 
 def _spread(study: CorpusStudy, shown: LinkedPicture) -> Part:
-    """Draw a table of all heads for each measure. It opens with the measure that the link names."""
+    """Draw a table of all heads for each measure; the table of the link's measure is shown first."""
     measures, asked = list(SPREAD), shown.link.texts.get("spread", "")
 
     def table(at: int) -> str:

@@ -66,7 +66,7 @@ class Progress:
 
 
 def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
-    """Open the step that a class is at instead of the lesson in the address; None ends this."""
+    """Make this step of a class's lesson the open one, whatever lesson the address names; None ends this."""
     st.session_state[_FOLLOWED] = step
 
 

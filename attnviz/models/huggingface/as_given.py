@@ -554,7 +554,7 @@ def _watch_output(part: nn.Module) -> list[Any]:
 
 
 def _tell_layers(part: nn.Module) -> None:
-    """Make each layer of a model call this thread's listener when it runs."""
+    """Make each layer of a model report to this thread's listener, which shows the progress of the pass."""
     lists = [name for name, module in part.named_modules() if isinstance(module, nn.ModuleList)]
     for name in lists:
         if any(name.startswith(f"{other}.") for other in lists):  # a list inside a layer

@@ -97,7 +97,10 @@ def _wrap_model(
 
 
 def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool = False, until: str = "") -> Tensor:
-    """Run the eager pass whose weights a ReplayedModel shows."""
+    """Run the model with eager attention, and return the output of this pass.
+
+    A `ReplayedModel` shows the weights that such a pass returns.
+    """
     return parity.run_eager(model, sample, target).output
 
 

@@ -86,8 +86,9 @@ def _wrong_vs_right(bench: SiteExperiment, bug: Bug, view: ImplementationsState)
 
 
 def _draw_removed_head(bench: SiteExperiment, inputs: SiteInputs, found: SiteResult) -> None:
-    """Draw how the output changes without the head, correctly and with the bug, because the head's map is the
-    same in both.
+    """Draw how the output changes if a head is switched off, correctly and with the bug.
+
+    The head's attention map would not show the bug, because it is the same in both.
     """
     numbers(found)
     whole = right_attention(replace(inputs, off=None))(*inputs.call)[0][0]
