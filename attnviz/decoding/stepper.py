@@ -37,7 +37,7 @@ _SCALES = ("SEQUENTIAL_LIGHT", "SEQUENTIAL_DARK", "DIVERGING_LIGHT", "DIVERGING_
 
 @dataclass(frozen=True)
 class Training:
-    """Data for the left side: the rows of `attnviz.decoding.numbers.comparison`, their mean loss, and the notes."""
+    """Data for the training pass on the left of the Stepper: the rows of losses, their mean, and notes."""
 
     rows: Sequence[Mapping[str, Any]]
     mean: float

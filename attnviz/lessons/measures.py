@@ -59,7 +59,7 @@ def _missing_fault(need: str, name: str, measure: Measure) -> Fault:
 
 
 def weights(picture: LinkedPicture) -> torch.Tensor:
-    """Return the weights of the map in focus, with shape `(rows, cols)`."""
+    """Return the attention weights `(rows, cols)` of the map that a lesson's picture shows."""
     return picture.maps.weights(picture.layer, picture.head)
 
 
@@ -79,7 +79,7 @@ def _metric(name: str) -> Callable[[LinkedPicture, Question], float]:
 
 
 def metric_of(picture: LinkedPicture, name: str, layer: int, head: int) -> float:
-    """Return a metric of one head of the picture's kind."""
+    """Return a metric, such as entropy, of one head of the attention kind that a lesson's picture shows."""
     table = head_metrics(picture.maps, picture.trace).set_index(["layer", "head"])
     return float(table[name].to_dict()[layer, head])
 
@@ -147,7 +147,9 @@ def _one_head(picture: LinkedPicture, question: Question) -> float:
 
 
 def _skip_raises(picture: LinkedPicture, question: Question) -> float:
-    """Return 1 if the site's code raises when a line is left out or changed, and 0 if it does not."""
+    """Return 1 if attention raises an error when the question's line of code is left out or changed, and 0 if it does
+    not.
+    """
     line = (question.more or {})["line"]
     if line not in SKIPS:
         raise ValueError(f"A line to skip is one of {', '.join(SKIPS)}, not “{line[:40]}”.")

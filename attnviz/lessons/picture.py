@@ -32,7 +32,7 @@ class LinkedPicture:
 
     @property
     def kind(self) -> "Kind":
-        """The kind of the head in focus: from the link, or the default of the link's page."""
+        """The attention kind of the head that the picture shows: from the link, or the default of the page."""
         said = self.link.texts.get("kind") or _FIRST.get(self.link.page, "cross")
         return said if said in self.trace.kinds else self.trace.kinds[0]  # type: ignore[return-value]
 
@@ -55,7 +55,7 @@ class LinkedPicture:
 
     @cached_property
     def maps(self) -> "EagerMaps":
-        """The maps of the kind in focus, with the link's options."""
+        """The attention maps of the kind that the picture shows, with the link's options."""
         from attnviz.maps.selection import select
 
         return select(self.trace, self.kind, self.options)
@@ -82,7 +82,7 @@ class LinkedPicture:
 
     @property
     def _focused_heads(self) -> tuple[tuple[int, int], ...] | None:
-        """The link's layer and head; None if the link shows a mean, in which case all heads are covered."""
+        """The layer and head that the picture shows; None if it shows a mean, in which case all heads are covered."""
         return None if MEAN in (self.layer, self.head) else ((int(self.layer), int(self.head)),)
 
     def one_head(self) -> tuple[int, int]:
@@ -127,7 +127,7 @@ def pictures(load: "Callable[[str], Any] | None" = None) -> Pictures:
 
 
 def trace_link(model: Any, said: Mapping[str, str]) -> "Trace":
-    """Run a model on the sentence or the image in a link's texts. Raises ValueError if the model refuses them."""
+    """Run a model on the sentence or the image that a link's address has. Raises ValueError if the model refuses it."""
     from attnviz.analysis.means import fill_measured_means
     from attnviz.models.example_images import draw_example
     from attnviz.tracing.causes import notation

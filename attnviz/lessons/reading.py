@@ -151,7 +151,9 @@ class ReadText:
         return tuple(sorted(dict.fromkeys(found), key=lambda fault: fault.line))
 
     def picture(self, at: int) -> Link | None:
-        """Return the link that step `at` shows: its own link, or that of the last earlier step with a link."""
+        """Return the link to the picture that is shown at step `at`: the step's own link, or that of the last earlier
+        step with one.
+        """
         links = [step.link for step in self.steps[: at + 1] if step.link is not None]
         return links[-1] if links else None
 

@@ -81,7 +81,7 @@ class DecodingRows:
         return len(self._rows)
 
     def add(self, step: Step) -> None:
-        """Add the rows of the next step."""
+        """Add the rows that the next decoding step computed."""
         self._first = self._first or step
         self._last = step
         items = range(len(step.trace.sentences))

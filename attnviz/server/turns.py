@@ -163,7 +163,7 @@ class Turns:
         self._call()
 
     def _call(self) -> None:
-        """Give free places to waiting tickets, one per address in turn."""
+        """Give the free places to tickets that wait for their turn, going round the addresses."""
         while self._has_place() and (address := next(filter(self._may_start, self._waiting), None)) is not None:
             queue = self._waiting.pop(address)
             ticket = queue.popleft()

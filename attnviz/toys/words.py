@@ -52,7 +52,7 @@ class ToyWords:
         return tuple(self.pieces[id_] for id_ in ids if id_ >= len(SPECIAL))
 
     def text(self, ids: Sequence[int]) -> str:
-        """Return the line for ids, as text."""
+        """Return the line that ids stand for, as text."""
         return " ".join(self.words(ids))
 
     def tokens(self, ids: Sequence[int]) -> tuple[Token, ...]:

@@ -140,7 +140,10 @@ def require_targets(corpus: ReadCorpus) -> None:
 
 
 def trace_line(model: Model, line: CorpusLine, to: str) -> Trace:
-    """Run one line. Raise TextError, which names the line, if the model cannot read the whole line."""
+    """Run the model on one line of a list of sentences.
+
+    Raise TextError, which names the line, if the model cannot read the whole line.
+    """
     asked = model.inputs
     if line.target and not asked.takes_target:
         raise line.refusal(

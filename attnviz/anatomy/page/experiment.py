@@ -286,7 +286,10 @@ def _draw_tabs(page: str, parts: Mapping[str, str], chosen: str) -> None:
 
 @dataclass(frozen=True)
 class AnatomyState(SiteState):
-    """State of the page. `line` is the step of the walk in view, and `skip` the line that is left out or changed."""
+    """State of the page Anatomy.
+
+    `line` is the line of attention code on view in the shape walk, and `skip` the line that is left out or changed.
+    """
 
     tab: str = choice("walk", tuple(TABS))
     layout: str = choice("batch_first", LAYOUTS)

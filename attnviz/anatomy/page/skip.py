@@ -69,7 +69,7 @@ def _had(before: Given) -> None:
 
 
 def _tensor(bench: SiteExperiment, tensors: Mapping[str, Tensor], head: int) -> None:
-    """Draw the line's first input tensor, for a line whose result has no map."""
+    """Draw the first tensor that the changed line receives, if its result has no attention map to draw."""
     name, tensor = next(iter(tensors.items()))
     axes, values = AXES[name], tensor.float().numpy()
     made = tensor_picture(

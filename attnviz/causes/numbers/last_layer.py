@@ -308,7 +308,9 @@ class SplitModel:
         return self.maps.weight
 
     def explain(self, trace: Trace, asked: LogitTarget) -> Explained:
-        """Split a logit of the run. Raise ValueError if the run has no such row or token."""
+        """Split a logit of the run into contributions, also by attended token. Raise ValueError for an unknown row or
+        token.
+        """
         if isinstance(self.maps, LastLayer):
             maps = self.maps
             sites = [one.site for one in maps.sublayers if one.site is not None]

@@ -39,7 +39,7 @@ _NOT_OF_IMAGES = {
 
 @dataclass(frozen=True)
 class CausesState(PageState):
-    """State of the page: the open tab, and the ready experiment in the panel, if any.
+    """State of the page Causes: the open tab, and the ready experiment whose panel is shown, if any.
 
     Each tab has its own state too.
     """
@@ -103,7 +103,7 @@ def menu() -> None:
 
 
 def panel(request: Request) -> None:
-    """Draw the panel of the experiment that the address names, if any."""
+    """Draw the panel that explains the ready experiment that the address names, if any."""
     name = persistent.text("experiment")
     if name not in {one.name for one in ready_experiments()}:  # an unknown name is reported by the tab
         return

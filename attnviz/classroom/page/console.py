@@ -27,7 +27,7 @@ _NAMES, _ANONYMOUS = "class-names", "class-anonymous"
 
 
 def draw(own: Seat, found: TeacherView) -> None:
-    """Draw the stage, which the class sees, on the left, and the teacher's own controls on the right."""
+    """Draw what the class sees, such as the question, on the left, and the teacher's own controls on the right."""
     stage, side = st.columns([70, 30], gap="medium")
     with stage, st.container(key="class-stage"):
         counts = _stage(own, found)

@@ -33,7 +33,7 @@ class Line:
 
     @property
     def name(self) -> str:
-        """Name of the place, such as "L2 H5 decoder self", "L0 output", "embedding" or "logits"."""
+        """Name of a compared part of the model: "L2 H5 decoder self", "L0 output", "embedding" or "logits"."""
         if self.quantity == "logits":
             return "logits"
         if self.quantity == "output":

@@ -124,7 +124,7 @@ def _share(share: float) -> str:
 
 
 def picture(run: Decoded) -> None:
-    """Draw the map of all differences."""
+    """Draw the map of all differences between the decoding steps and one pass."""
     made = run.made
     labels = {
         "encoder": token_texts(made.src),

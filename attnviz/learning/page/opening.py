@@ -41,8 +41,8 @@ def numbers(stage: Staged) -> None:
 
 
 def _address(view: LearningState, recording: Recording) -> dict[str, str]:
-    """Return the address parameters that open the toy with the line in view, the correct target, and the head
-    in view.
+    """Return the address parameters that open a toy on another page, with the line, the correct target and the head in
+    view.
     """
     if recording.experiment.toy_task.is_image:
         first = f"digit-{recording.watched[0].tgt[0]}"

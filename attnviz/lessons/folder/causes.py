@@ -24,7 +24,9 @@ from attnviz.toys.switches import toy_title
 
 
 def causes_picture(shown: LinkedPicture, run: Pictures) -> ShownPicture | None:
-    """Draw the tab that the link names. Return None if no widget draws the tab, or if its texts are incomplete."""
+    """Draw the tab of the page Causes to which a link leads. Return None if no widget draws it, or if its texts are
+    incomplete.
+    """
     tab = shown.link.texts.get("tab") or "switch-off"
     if tab == "switch-off":
         return picture("switches").of(shown.model, shown.trace)
@@ -108,8 +110,8 @@ def _first_other(name: str) -> str:
 
 
 def _language_of(shown: LinkedPicture, against: str) -> str:
-    """Return the target language for the other model: the link's language if that model has it, or "" for its
-    default.
+    """Return the target language for the second model of a comparison: the first one's if it has that language, else
+    "".
     """
     languages = next((entry.languages for entry in entries() if entry.name == against), ())
     to = shown.link.texts.get("to", "")

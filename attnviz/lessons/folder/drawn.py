@@ -168,7 +168,10 @@ def _tab(shown: LinkedPicture, first: str) -> str:
 
 
 def _as_linked(made: ShownPicture, shown: LinkedPicture) -> ShownPicture:
-    """Return a picture in the state that its link describes. Raises ValueError for an invalid text in the link."""
+    """Return a picture in the state (head, step, options and so on) that a link to it describes.
+
+    Raises ValueError for an invalid text in the link.
+    """
     subject, texts = made.subject, shown.link.texts
     named = registry.names_in_address(made.picture)
     names = {field: named(spec.name or field) for field, spec in specs_of(type(subject.start)).items()}

@@ -153,7 +153,7 @@ class _Steps:
 
 
 def _view(drawn: Drawn) -> Mapping[str, Any] | None:
-    """Return the view that the link describes: a widget's view, or the value of each control of an HTML tab."""
+    """Return what a link selects in its picture: the view of a widget, or the value of each control of an HTML tab."""
     if drawn.opened is not None:
         return drawn.opened.header.get("view")
     return {part.name: part.at for part in drawn.parts if isinstance(part, Variants)}
@@ -224,7 +224,7 @@ def to_html(text: str, instance: str = "") -> str:
 
 
 def instance_link(link: Link, instance: str) -> str:
-    """Return the address of a link's picture on an attnviz server."""
+    """Return the address under which an attnviz server shows the picture to which a link leads."""
     texts = {name: text for name, text in link.texts.items() if text}
     return f"{instance}/{_PATHS[link.page]}?{urlencode(texts)}"
 

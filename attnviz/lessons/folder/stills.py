@@ -21,7 +21,7 @@ from attnviz.text.entries import token_texts
 
 
 def still(shown: LinkedPicture) -> str:
-    """Draw the tab that a link names; if the tab has no still picture, draw the map of the head in focus."""
+    """Draw a still picture of the tab to which a link leads; if there is none, draw the map of the head in focus."""
     first = {"Anatomy": "walk", "Implementations": "agreement"}.get(shown.link.page, "")
     draw = _TABS.get((shown.link.page, shown.link.texts.get("tab") or first))
     if draw is None or not isinstance(shown.model, Translator):

@@ -75,7 +75,10 @@ class MaskExperiment(MaskBench):
 
 
 def mask_experiment(request: Request, trace: Trace, view: MasksState) -> MaskExperiment:
-    """Make the bench for a view. Raise ValueError if the second sentence cannot be tokenized."""
+    """Make the `MaskExperiment` of the page Masks: one head of the run under the chosen mask.
+
+    Raise ValueError if the second sentence cannot be tokenized.
+    """
     model, second = traces.model(request.entry.name), view.second.strip()
     if second:
         asked = repr((trace.model_id, request.to_params(), second))

@@ -89,7 +89,10 @@ class GrowingTarget:
 
 
 def growing_target(bench: MaskBench, arrived: int) -> GrowingTarget:
-    """Return the bench's head as a growing target; for cross-attention, the same head of decoder self-attention."""
+    """Return the chosen head's attention as a target whose tokens arrive one by one.
+
+    For cross-attention, it is the same head of decoder self-attention.
+    """
     view = bench.view
     kind: Kind = "decoder_self" if view.kind == "cross" else view.kind
     call = one_head(bench.trace.call(kind, view.layer), view.head, view.item)
