@@ -245,7 +245,7 @@ def cut_to_lengths(call: AttentionCall, q_len: int, k_len: int) -> AttentionCall
         return call
 
     def cut(tensor: Tensor | None) -> Tensor | None:
-        """Cut a tensor that broadcasts to `(batch, heads, q_len, k_len)`."""
+        """Truncate the last two axes of a tensor that broadcasts to `(batch, heads, q_len, k_len)`."""
         return None if tensor is None else tensor[..., :q_len, :k_len]
 
     edited = call.edited

@@ -170,7 +170,9 @@ def turned_lines(walk: Walk, step: WalkStep, *, length_at: int) -> WalkStep:
 
 
 def scored_lines(walk: Walk, scores: WalkStep) -> WalkStep:
-    """Record the model's relative position bias on the scores, if any, and return the last step."""
+    """Record the line that adds the model's relative position bias to the scores, if any; return the last recorded
+    step.
+    """
     if (bias := walk.weights.scoring.bias) is None:
         return scores
     names = [axis for axis, _ in scores.after]

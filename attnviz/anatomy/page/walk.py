@@ -98,10 +98,10 @@ def _sizes(axes: Axes) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Ordering:
-    """A small tensor.
+    """A small tensor whose elements are drawn with their positions in memory.
 
-    Each element of `numbers` is its own original position in memory; `places` has the same shape and holds the current
-    positions.
+    The value of each element in `numbers` is its position in memory before view and transpose; `places` has the same
+    shape and holds its position now.
     """
 
     code: str

@@ -284,7 +284,7 @@ def _key_spans(trace: Trace, kind: Kind) -> dict[str, Any]:
 
 
 def _lens_spans(trace: Trace, lens: Lens) -> dict[str, Any]:
-    """Return the conversation turns among the tokens that a decoder's lens covers."""
+    """Return the conversation turns among the tokens over which a decoder's logit lens is drawn."""
     kind = trace.kinds[-1]
     is_text = kind == "decoder_self" and len(lens.tokens) == len(trace.key_tokens(kind))
     return _key_spans(trace, kind) if is_text else {}

@@ -116,7 +116,7 @@ _writings: BoundedCache[str, Writing] = BoundedCache(
 
 
 def drawn_while_written(bench: MaskExperiment, draw: Callable[[], object]) -> None:
-    """Redraw the text after each piece until it is complete. An edit can interrupt between two pieces."""
+    """Redraw the generated text after each piece until it is complete. The visitor's next edit can interrupt this."""
     slot, queue = st.empty(), st.empty()
     is_whole = _write(bench, FIRST)
     while True:

@@ -91,7 +91,9 @@ def run_columns(bench: MaskBench, found: BothWays, step: int) -> list[RunColumn]
 
 
 def explain_columns(bench: MaskBench, found: BothWays, step: int) -> str:
-    """Return HTML that explains which column sees later tokens, and what that means for training."""
+    """Return HTML that explains in which of the three runs a position sees later tokens, and what that means for
+    training.
+    """
     if not found.step_by_step or not found.one_pass:
         way = "In one pass" if found.step_by_step else "Step by step" if found.one_pass else "Both ways"
         return (
