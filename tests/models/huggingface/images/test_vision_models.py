@@ -1,6 +1,7 @@
 """Vision models: maps equal transformers' eager attention, and each token stands for the patch that its place says."""
 
 import inspect
+from dataclasses import replace
 import re
 from pathlib import Path
 from typing import Any
@@ -361,3 +362,20 @@ def test_a_classifier_of_several_labels_at_once_has_no_probabilities():
     assert (model.labels, trace.logits) == ((), None)
     with pytest.raises(ValueError, match="has no classifier"):
         model.logits_under(trace, rows_of_edits(model, trace, [attnviz.ablate("encoder_self", layer=0, heads=[0])]))
+
+
+@each_case("name", ["vit", "siglip 2"])
+def test_two_images_in_a_batch_are_each_what_they_are_alone(name):
+    model = load(name)
+    trace = model.trace(photo())
+    (image,) = trace.sentences[0].images
+    mirrored = replace(image, pixels=image.array[:, ::-1].tobytes())
+    both = model.rerun(replace(trace, sentences=(*trace.sentences, replace(trace.sentences[0], images=(mirrored,)))))
+    alone = model.rerun(replace(trace, sentences=both.sentences[1:]))
+    for item, one in enumerate((trace, alone)):
+        found = both.attn("encoder_self", item=item)
+        torch.testing.assert_close(found, one.attn("encoder_self"), atol=2e-5, rtol=1e-4)
+    assert not torch.allclose(trace.attn("encoder_self"), alone.attn("encoder_self"), atol=1e-3)
+    smaller = replace(image, pixels=image.array[:-8].tobytes(), size=(image.size[0] - 8, image.size[1]))
+    with pytest.raises(ValueError, match="different sizes, so they cannot run as one batch"):
+        model.rerun(replace(trace, sentences=(*trace.sentences, replace(trace.sentences[0], images=(smaller,)))))
