@@ -1,8 +1,8 @@
 """Vision models: maps equal transformers' eager attention, and each token stands for the patch that its place says."""
 
 import inspect
-from dataclasses import replace
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
