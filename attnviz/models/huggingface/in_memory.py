@@ -97,8 +97,8 @@ def choose_tower(model: Any, tokenizer: Any) -> Any:
     """
     from transformers import PreTrainedTokenizerBase
 
-    is_for_text = isinstance(tokenizer, PreTrainedTokenizerBase) and has_two_towers(getattr(model, "config", None))
-    return model.text_model if is_for_text else model
+    has_both = has_two_towers(getattr(model, "config", None)) and hasattr(model, "text_model")  # a classifier has one
+    return model.text_model if has_both and isinstance(tokenizer, PreTrainedTokenizerBase) else model
 
 
 def unwrap(model: Any) -> Any:

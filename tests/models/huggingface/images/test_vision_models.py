@@ -234,6 +234,7 @@ def test_what_a_vision_model_lacks_is_said_in_one_sentence(tmp_path: Path):
     shown = load("vit")
     for act, said in (
         (lambda: attnviz.load(model, None), "needs its image processor"),
+        (lambda: attnviz.load(classifier("clip"), word_pieces()), "reads images and not text"),
         (lambda: attnviz.load(tmp_path / "bare"), "There is no preprocessor_config.json in 'bare'"),
         (lambda: attnviz.load(tmp_path / "torchvision"), r"library that is not installed here \(such as torchvision\)"),
         (
