@@ -68,7 +68,7 @@ def test_a_tab_of_heads_shows_an_image(open_page, seeing: str, tab: str) -> None
     assert {"Alignment", "Flow", "Spans"}.isdisjoint(offered)
 
 
-@pytest.mark.parametrize("page", ["", "masks", "decoding", "causes", "anatomy", "implementations"])
+@pytest.mark.parametrize("page", ["", "masks", "decoding"])
 def test_another_page_shows_an_image_or_says_why_not(open_page, seeing: str, page: str) -> None:
     app = open_page(page, model=seeing, image="boat")
     assert not app.exception
