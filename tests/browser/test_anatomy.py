@@ -21,7 +21,7 @@ def current(page: Page):
     return page.locator("[role=option][aria-selected=true]")
 
 
-def test_a_cold_link_opens_its_line_whose_numbers_and_picture_are_taken_along(page: Page, settle) -> None:
+def test_a_cold_link_opens_its_line_to_take_along_and_to_walk_on_from(page: Page, settle) -> None:
     open_anatomy(page, settle)
     expect(current(page)).to_contain_text("query.transpose(1, 2)", timeout=SLOW)
     expect(page.locator(".js-plotly-plot")).to_be_visible(timeout=SLOW)
@@ -34,6 +34,9 @@ def test_a_cold_link_opens_its_line_whose_numbers_and_picture_are_taken_along(pa
     assert "Cross-attention, L1 H0 · translator" in picture
     for control in ("PNG", "CSV", "Table", "Autoscale"):
         assert control not in picture
+    arrow_keys_walk_the_lines_and_the_address_follows(page, settle)
+    settle(page)
+    a_number_under_the_pointer_goes_when_another_line_is_shown(page, settle)
 
 
 def save_download(page: Page, name: str) -> str:
@@ -42,8 +45,7 @@ def save_download(page: Page, name: str) -> str:
     return Path(download.value.path()).read_text("utf-8")
 
 
-def test_arrow_keys_walk_the_lines_and_the_address_follows(page: Page, settle) -> None:
-    open_anatomy(page, settle)
+def arrow_keys_walk_the_lines_and_the_address_follows(page: Page, settle) -> None:
     page.get_by_role("listbox", name="Lines of the walk").focus()
     page.keyboard.press("ArrowDown")
     expect(current(page)).to_contain_text("key.view(", timeout=SLOW)
@@ -63,8 +65,7 @@ def a_click_opens_a_line_again_after_back(page: Page) -> None:
         expect(page.get_by_test_id("stCode")).to_contain_text("key.view(", timeout=SLOW)
 
 
-def test_a_number_under_the_pointer_goes_when_another_line_is_shown(page: Page, settle) -> None:
-    open_anatomy(page, settle)
+def a_number_under_the_pointer_goes_when_another_line_is_shown(page: Page, settle) -> None:
     place = page.locator(".js-plotly-plot .nsewdrag").first.bounding_box()
     assert place is not None
     page.mouse.move(place["x"] + 12, place["y"] + 8)

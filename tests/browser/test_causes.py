@@ -33,7 +33,7 @@ def wait_for_interventions(page: Page, text: str) -> None:
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get("do", [""]) == [text])
 
 
-def test_a_switch_changes_what_is_written_and_back_takes_it_back(page: Page, settle: Callable) -> None:
+def test_switches_change_what_is_written_by_click_drag_and_key_until_back(page: Page, settle: Callable) -> None:
     open_causes(page)
     settle(page)
     as_it_is = written_sentences(page).first.inner_text().removeprefix("unchanged").strip()
@@ -56,11 +56,11 @@ def test_a_switch_changes_what_is_written_and_back_takes_it_back(page: Page, set
     wait_for_interventions(page, "")
     expect(heads_off(page)).to_have_count(0)
     expect(written_sentences(page).nth(1)).to_contain_text(as_it_is)
-
-
-def test_a_drag_takes_several_and_keys_do_the_rest(page: Page, settle: Callable) -> None:
-    open_causes(page)
     settle(page)
+    a_drag_takes_several_and_keys_do_the_rest(page, settle)
+
+
+def a_drag_takes_several_and_keys_do_the_rest(page: Page, settle: Callable) -> None:
     first, last = (switch(page, f"Cross L2 H{head}").bounding_box() for head in (1, 4))
     assert first is not None
     assert last is not None

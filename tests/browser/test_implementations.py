@@ -15,16 +15,13 @@ def open_implementations(page: Page, settle, more: str = "") -> Page:
     return page
 
 
-def test_a_bug_is_opened_from_the_list_and_kept_in_the_address(page: Page, settle) -> None:
+def test_a_bug_is_opened_from_the_list_and_all_fits_the_width_in_both_themes(page: Page, settle) -> None:
     open_implementations(page, settle, "&tab=bugs&bug=mask_inverted")
     expect(page.get_by_text("right attention: passes · this bug: fails")).to_be_visible(timeout=SLOW)
     page.get_by_role("option", name="Float head size").click()
     expect(page.get_by_text("TypeError").first).to_be_visible(timeout=SLOW)
     expect(page).to_have_url(re.compile("bug=float_head_size"), timeout=SLOW)
-
-
-def test_it_fits_the_width_in_both_themes(page: Page, settle) -> None:
-    open_implementations(page, settle, "&tab=bugs")
+    settle(page)
     box = page.locator(".lines:not(.number-rows)")
     for width, height, scheme in ((1280, 720, "dark"), (390, 844, "light")):
         page.emulate_media(color_scheme=scheme)

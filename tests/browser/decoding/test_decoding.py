@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.at_rest import wait_until_settled
 from tests.browser.decoding.stepper import PATH, ROOT, last_step, open_decoding, verdict, view
@@ -12,7 +12,7 @@ from tests.browser.decoding.stepper import PATH, ROOT, last_step, open_decoding,
 
 def test_it_plays_to_the_end_and_the_verdict_is_read(page: Page) -> None:
     last = last_step(open_decoding(page))
-    open_decoding(page, f"{PATH}&step={last - 2}")
+    page.get_by_role("slider", name="Step").fill(str(last - 2))
     page.get_by_role("button", name="Play").click()
     expect(page.get_by_text(f"step {last} of {last}")).to_be_visible()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
@@ -21,9 +21,37 @@ def test_it_plays_to_the_end_and_the_verdict_is_read(page: Page) -> None:
     expect(page.locator(".training tr.current")).to_have_count(1)
 
 
-def test_keys_walk_the_steps_and_the_address_follows(page: Page, settle: Callable[[Page], None]) -> None:
+def address_after(page: Page, settle: Callable[[Page], None], choose: Callable[[], None]) -> str:
+    """Make a choice, and return the address that says it."""
+    before = page.url
+    choose()
+    page.wait_for_url(lambda address: address != before)
+    settle(page)
+    return page.url
+
+
+def test_back_and_forward_walk_through_the_steps_that_were_chosen_and_so_do_keys(
+    page: Page, settle: Callable[[Page], None]
+) -> None:
     open_decoding(page, f"{PATH}&step=0")
+    on = page.get_by_role("button", name="One step on")
+    addresses = [page.url, *(address_after(page, settle, on.click) for _ in range(2))]
+    assert view(page)["step"] == 2
+    for step in (1, 0):
+        page.go_back()
+        expect(page).to_have_url(addresses[step])
+        expect(page.get_by_text(f"step {step} of")).to_be_visible()
+        assert view(page)["step"] == step
+    page.go_forward()
+    expect(page.get_by_text("step 1 of")).to_be_visible()
+    # What is chosen after Back is taken up as any other choice.
+    address_after(page, settle, on.click)
+    assert view(page)["step"] == 2
+    page.go_back()
+    expect(page.get_by_text("step 1 of")).to_be_visible()
+    settle(page)
     page.get_by_role("slider", name="Step").focus()
+    page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert view(page)["step"] == 2
@@ -47,9 +75,9 @@ def test_a_step_is_opened_that_is_seen_while_it_plays(page: Page, settle: Callab
 
 
 def test_a_switch_breaks_it_and_another_visitor_does_not_notice(
-    visitor: Callable[..., BrowserContext], settle: Callable[[Page], None]
+    new_tab: Callable[..., Page], settle: Callable[[Page], None]
 ) -> None:
-    first, second = open_decoding(visitor().new_page()), open_decoding(visitor().new_page())
+    first, second = open_decoding(new_tab()), open_decoding(new_tab())
     settle(first)
     first.get_by_text("Break it", exact=True).click()
     toggle = first.get_by_text("Positions restart in the cache")

@@ -57,8 +57,9 @@ def test_arrows_walk_the_heads_and_the_link_learns_of_it(page: Page, settle) -> 
     expect(picture(page)).to_contain_text(f"Cross-attention, {chosen}")
 
 
-def test_it_fits_every_screen_and_nothing_overlaps(page: Page, settle) -> None:
+def test_its_map_is_saved_and_it_fits_every_screen_without_overlap(page: Page, settle) -> None:
     open_heads(page, settle)
+    the_map_is_saved_as_a_png_of_twice_its_size_and_as_an_svg_with_title_and_labels(page)
     bar = page.locator(".st-key-top-bar")
     columns = bar.locator("[data-testid='stColumn']:not(:has([data-testid='stColumn']))")
     for width, height in SIZES:
@@ -125,8 +126,7 @@ def export(page: Page, item: str) -> Path:
     return download.value.path()
 
 
-def test_the_map_is_saved_as_a_png_of_twice_its_size_and_as_an_svg_with_title_and_labels(page: Page, settle) -> None:
-    open_heads(page, settle)
+def the_map_is_saved_as_a_png_of_twice_its_size_and_as_an_svg_with_title_and_labels(page: Page) -> None:
     content = export(page, "PNG").read_bytes()
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", content[16:24])
