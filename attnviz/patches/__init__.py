@@ -15,6 +15,6 @@ def _example(model: Any, trace: Any) -> Mapping[str, Any]:
 PICTURE = Picture(
     name="patches", title="Patches", position=85, state="attnviz.patches.patches:PatchesState",
     subject_of="attnviz.patches.patches:patches_of", script="patches.js", style="patches.css",
-    terms=("Heads", "terms.md"), inputs=("image",), python_only=("kind", "layer", "head", "mix"), example=_example,
+    terms=("Heads", "terms.md"), inputs=("image",), python_only=("kind",), example=_example,
     example_choice=(".drawing", "t"),
 )  # fmt: skip

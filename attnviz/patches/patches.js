@@ -1,7 +1,7 @@
 // The picture Patches: the image with its grid, the weights of one token on it, every head small beside it.
 
 import { drawnPicture } from "attnviz";
-import { drawPatchWeights } from "../kit/js/patch_weights.js";
+import { drawOverPatches, drawPatchWeights } from "../kit/js/patch_weights.js";
 import {
   drawSeenImage,
   drawSpecial,
@@ -14,39 +14,25 @@ import {
   tokensIn,
 } from "../kit/js/seen_image.js";
 import { layoutOf } from "./layout.js";
+import { bytesOf, chosenOf, mapOf, numbersOf, siteOf, weightsOf } from "./weights.js";
 import { cells, wordsOf } from "./words.js";
 
+const CLEAR = [0, 0, 0, 0];
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 const known = new WeakMap(); // what was made of a payload's data
 
 function factsOf({ data }) {
-  if (!known.has(data)) {
-    const map = data.map ? data.map.values : planesOf(data.planes);
-    known.set(data, { map, ...tokensIn(data), ...imagesOf(data) });
-  }
+  if (!known.has(data)) known.set(data, { ...numbersOf(data), ...tokensIn(data), ...imagesOf(data) });
   return known.get(data);
 }
 
-// Weights of two bytes each, the high bytes first (attnviz/patches/patches.py).
-function planesOf({ values }) {
-  const count = values.length / 2;
-  return Float32Array.from({ length: count }, (_, at) => (256 * values[at] + values[count + at]) / 65535);
-}
-
 const countOf = ({ data }) => data.tokens.length;
-const chosenOf = (picture) => Math.min(picture.view.at ?? 0, countOf(picture) - 1);
 
-function weightsOf(picture) {
-  const [count, at, { map }] = [countOf(picture), chosenOf(picture), factsOf(picture)];
-  const step = picture.view.towards === "to" ? count : 1;
-  const start = picture.view.towards === "to" ? at : at * count;
-  return Float32Array.from({ length: count }, (_, other) => map[start + other * step]);
-}
-
+// `weights` is null where the payload has none of the head and token in view.
 function sceneOf(picture, size) {
   const facts = factsOf(picture);
-  const weights = weightsOf(picture);
-  const peak = Math.max(...weights) || 1;
+  const weights = weightsOf(picture, facts);
+  const peak = (weights && Math.max(...weights)) || 1;
   return { ...facts, weights, peak, at: chosenOf(picture), layout: layoutOf(picture.data, size, facts.specials) };
 }
 
@@ -62,8 +48,8 @@ function drawSpecials({ data, theme, colour }, pen, { layout, specials, weights,
   specials.forEach((token, place) =>
     drawSpecial(pen, layout.specials[place], {
       name: data.tokens[token],
-      weight: weights[token],
-      fill: colour(weights[token] / peak),
+      weight: weights && weights[token],
+      fill: weights ? colour(weights[token] / peak) : theme.paper,
       isChosen: token === at,
       theme,
     }),
@@ -75,9 +61,10 @@ function drawImage(picture, pen, { layout, image, weights, peak, at, tokenOf }) 
   const place = layout.image;
   const { x, y, side } = place;
   drawSeenImage(pen, data, { image, place });
-  const shares = Array.from(gridTokens(data, tokenOf), (token) => weights[token] / peak);
   coloursOf(picture);
-  drawPatchWeights(pen, { place, grid: data.grid }, shares, { look: view.look, steps: coloursOf.steps });
+  const shares = weights && Array.from(gridTokens(data, tokenOf), (token) => weights[token] / peak);
+  if (shares) drawPatchWeights(pen, { place, grid: data.grid }, shares, { look: view.look, steps: coloursOf.steps });
+  else drawOverPatches(pen, { place, grid: data.grid }, () => CLEAR);
   const box = cells(view.box, data.grid);
   if (box) {
     const [top, bottom, left, right] = box;
@@ -91,13 +78,14 @@ function drawImage(picture, pen, { layout, image, weights, peak, at, tokenOf }) 
 
 function drawBars({ theme }, pen, { layout, weights, peak, at }) {
   const { x, y, w, h } = layout.bars;
+  pen.line(x, y + h, x + w, y + h, { stroke: theme.line });
+  if (!weights) return;
   const wide = w / weights.length;
   weights.forEach((weight, token) => {
     const high = (weight / peak) * (h - 16);
     const fill = token === at ? theme.accent : theme.muted;
     pen.box(x + token * wide, y + h - high, Math.max(0.5, wide - (wide > 4 ? 1 : 0)), high, { fill });
   });
-  pen.line(x, y + h, x + w, y + h, { stroke: theme.line });
   pen.text(`largest ${peak.toFixed(4)}`, x + w, y + 6, { align: "right", size: 11, colour: theme.muted });
 }
 
@@ -105,17 +93,18 @@ function drawBars({ theme }, pen, { layout, weights, peak, at }) {
 function drawHeads(picture, pen, { layout, grey, tokenOf }) {
   const { data, view, theme } = picture;
   const isTo = view.towards === "to";
-  const [bytes, peaks] = isTo ? [data.columns, data.column_peaks] : [data.rows, data.row_peaks];
+  const peaks = isTo ? data.column_peaks : data.row_peaks;
+  const [openLayer, openHead, mix] = siteOf(picture);
   const { heads: places, title } = layout;
   const named = labelOf(data, data.at);
   pen.text(isTo ? `Who looks at ${named}, every head` : `Where ${named} looks, every head`, ...title, {
     size: 11.5,
     weight: 600,
   });
-  const { image, x: left, y: top, w: wide, h: high } = headsImage(picture, { layout, bytes, grey, tokenOf });
+  const { image, x: left, y: top, w: wide, h: high } = headsImage(picture, { layout, peaks, grey, tokenOf });
   pen.image(image, left, top, wide, high);
   places.forEach(({ x, y, w, h }, number) => {
-    const isOpen = data.mix === "head" && number === view.layer * data.heads + view.head;
+    const isOpen = mix === "head" && number === openLayer * data.heads + openHead;
     pen.box(x, y, w, h, { stroke: isOpen ? theme.accent : theme.line, width: isOpen ? 3 : 1 });
     if (w > 60)
       pen.text(`${peaks.values[number].toFixed(2)}`, x + w - 3, y + h - 8, {
@@ -129,7 +118,7 @@ function drawHeads(picture, pen, { layout, grey, tokenOf }) {
 }
 
 // All small pictures as one image, as sharp as the page: it is kept until the numbers, the colours or the place change.
-function headsImage(picture, { layout, bytes, grey, tokenOf }) {
+function headsImage(picture, { layout, peaks, grey, tokenOf }) {
   const { data, view, theme } = picture;
   const { x, y, w, h } = layout.heads[0];
   const last = layout.heads.at(-1);
@@ -138,11 +127,12 @@ function headsImage(picture, { layout, bytes, grey, tokenOf }) {
   const facts = factsOf(picture);
   if (facts.heads?.key !== key) {
     const tokens = gridTokens(data, tokenOf);
+    const bytes = bytesOf(view.towards === "to" ? facts.columns : facts.rows, peaks.values);
     const pixels = coloursOf(picture);
     const image = new ImageData(size[1], size[0]);
     const whole = new Uint32Array(image.data.buffer);
     layout.heads.forEach((place, number) => {
-      const shares = bytes.values.subarray(number * data.tokens.length, (number + 1) * data.tokens.length);
+      const shares = bytes.subarray(number * data.tokens.length, (number + 1) * data.tokens.length);
       const corner = [Math.round(place.y - y), Math.round(place.x - x)];
       paintHead(
         whole,
@@ -212,7 +202,9 @@ function point(picture, place, size) {
     const peaks = view.towards === "to" ? data.column_peaks : data.row_peaks;
     return `${data.names[target.head[0]]} H${target.head[1]}, largest weight ${peaks.values[target.number].toFixed(4)}`;
   }
-  return `${spokenOf(data, target.token)}: ${weightsOf(picture)[target.token].toPrecision(5)}`;
+  const weights = weightsOf(picture, factsOf(picture));
+  const exact = weights && `: ${weights[target.token].toPrecision(5)}`;
+  return `${spokenOf(data, target.token)}${exact ?? ""}`;
 }
 
 function click(picture, place, size) {
@@ -243,9 +235,10 @@ function pressed(picture, name, { shiftKey } = {}) {
   return at === chosenOf(picture) ? {} : { at };
 }
 
-function nextHead({ data, view }, by) {
+function nextHead(picture, by) {
+  const [{ data }, [layer, head]] = [picture, siteOf(picture)];
   const count = data.layers * data.heads;
-  const next = (view.layer * data.heads + view.head + by + count) % count;
+  const next = (layer * data.heads + head + by + count) % count;
   return { layer: Math.floor(next / data.heads), head: next % data.heads, mix: "head" };
 }
 
@@ -258,46 +251,48 @@ function stretch(picture, [down, right]) {
   return { box: [top, next[0], left, next[1]].join(".") };
 }
 
-function titleOf({ data, view }) {
-  const site = { head: `${data.names[view.layer]} H${view.head}`, mean: `${data.names[view.layer]}, mean of heads` };
-  const shown = site[view.mix] ?? `Rollout up to ${data.names[view.layer]}`;
-  return `${shown}, ${view.towards === "to" ? "to" : "from"} ${labelOf(data, Math.min(view.at ?? 0, data.tokens.length - 1))}`;
+function titleOf(picture) {
+  const [{ data, view }, [layer, head, mix]] = [picture, siteOf(picture)];
+  const name = data.names[layer];
+  const shown = { head: `${name} H${head}`, mean: `${name}, mean of heads`, rollout: `Rollout up to ${name}` }[mix];
+  return `${shown}, ${view.towards === "to" ? "to" : "from"} ${labelOf(data, chosenOf(picture))}`;
 }
 
 function tableOf(picture) {
   const { data } = picture;
-  const { map } = factsOf(picture);
-  const [count, at] = [countOf(picture), chosenOf(picture)];
-  const name = data.tokens[at];
+  const [from, to] = ["from", "to"].map((towards) => weightsOf(picture, factsOf(picture), towards));
+  const name = data.tokens[chosenOf(picture)];
   return [
     ["token", "row", "column", `from ${name}`, `to ${name}`],
     ...data.tokens.map((text, token) => [
       text,
       ...(data.places[token] ?? ["", ""]),
-      map[at * count + token],
-      map[token * count + at],
+      from ? from[token] : "",
+      to ? to[token] : "",
     ]),
   ];
 }
 
 function arrays(picture) {
-  const { data, view } = picture;
-  const { map, colours } = factsOf(picture);
-  const count = countOf(picture);
+  const { data } = picture;
+  const facts = factsOf(picture);
+  const [count, map, weights] = [countOf(picture), mapOf(picture, facts), weightsOf(picture, facts)];
+  const [layer, head] = siteOf(picture);
   return {
-    attn: { values: map, shape: [count, count] },
-    weights: { values: weightsOf(picture), shape: [count] },
+    ...(map && { attn: { values: map, shape: [count, count] } }),
+    ...(weights && { weights: { values: weights, shape: [count] } }),
     places: { values: Float32Array.from(data.places.flatMap((place) => place ?? [-1, -1])), shape: [count, 2] },
-    layer_head_token: { values: Float32Array.from([view.layer, view.head, chosenOf(picture)]), shape: [3] },
-    image: { values: colours, shape: [...data.size, 3] },
+    layer_head_token: { values: Float32Array.from([layer, head, chosenOf(picture)]), shape: [3] },
+    image: { values: facts.colours, shape: [...data.size, 3] },
   };
 }
 
 export default drawnPicture({
+  atOnce: ["layer", "head", "mix"],
   size: ({ data }, room) => layoutOf(data, room, []).size,
   draw,
   title: titleOf,
-  words: (picture) => wordsOf(picture, weightsOf(picture), factsOf(picture)),
+  words: (picture) => wordsOf(picture, factsOf(picture)),
   rows: tableOf,
   point,
   click,

@@ -21,8 +21,8 @@ from attnviz.kit.wire import Payload
 from attnviz.tracing.trace_like import TraceLike
 
 TITLE = "Patches"
-_EXACT = 22_500  # weights of a head that a file holds as float32: 150 tokens squared
-_STEPS = 65_535  # parts to which the weights of a larger head are rounded in a file
+_EXACT = 22_500  # most weights of a head that a file holds as float32, and most of all heads that the browser gets
+_STEPS = 65_535  # parts to which other weights are rounded
 
 
 def _read_box(text: str, bound: Any, default: str, say: Say) -> str:
@@ -59,16 +59,16 @@ def patches_of(trace: TraceLike, *, host: Host = NO_HELP) -> Subject:
     kind = trace.kinds[0]
     start = PatchesState(kind)
 
-    def draw(asked: PatchesState, *, rounded: bool = False) -> Payload:
+    def draw(asked: PatchesState, *, is_alone: bool = False) -> Payload:
         state = _within(trace, asked)
-        key = (trace, state.kind, state.layer, state.head, state.at, state.mix, rounded)
+        key = (trace, state.kind, state.layer, state.head, state.at, state.mix, is_alone)
         made = host.cached(
-            "patches", key, lambda: data_payload(state.kind, (state.kind,), patches_data(trace, state, rounded))
+            "patches", key, lambda: data_payload(state.kind, (state.kind,), patches_data(trace, state, is_alone))
         )
         return add_view(made, state)
 
     subject = of_trace(trace, start, draw, bounds={"at": len(trace.query_tokens(kind))})
-    return replace(subject, draw_whole=lambda state: draw(state, rounded=True))
+    return replace(subject, draw_whole=lambda state: draw(state, is_alone=True))
 
 
 def _within(trace: TraceLike, state: PatchesState) -> PatchesState:
@@ -78,19 +78,28 @@ def _within(trace: TraceLike, state: PatchesState) -> PatchesState:
     return replace(state, kind=kind, layer=layer, head=head, at=state.at if (state.at or 0) < count and state.at else 0)
 
 
-def patches_data(trace: TraceLike, state: PatchesState, rounded: bool) -> dict[str, Any]:
-    """Return what the script draws: the image, its tokens, the map in view, and a row and a column of every head."""
-    kind = state.site_in(trace)[0]
-    rows, columns = _of_every_head(trace, kind, state.at or 0)
+def patches_data(trace: TraceLike, state: PatchesState, is_alone: bool) -> dict[str, Any]:
+    """Return what the script draws: the image, its tokens, the map in view, and of every head the row and the column
+    of the chosen token.
+
+    A small model's maps are all there. `is_alone` makes the data for a file, where no Python can send more: the map in
+    view takes less room, and rollout's row and column of every layer are added.
+    """
+    kind, layer, head = state.site_in(trace)
+    layers, heads = trace.shape(kind)
+    at, weights = state.at or 0, layers * heads * len(trace.query_tokens(kind)) ** 2
+    rows, columns = _of_every_head(trace, kind, at)
     return {
         **image_data(image_of(trace, TITLE), trace),
-        "at": state.at or 0,
-        "mix": state.mix,
-        "rows": _as_bytes(rows),
-        "columns": _as_bytes(columns),
+        "at": at,
+        "open": [layer, head, state.mix],
+        "rows": _in_two_bytes(rows),
+        "columns": _in_two_bytes(columns),
         "row_peaks": rows.amax(-1),
         "column_peaks": columns.amax(-1),
-        **_map(map_in_view(trace, state), rounded),
+        **_map(map_in_view(trace, state), is_alone),
+        **(_every_map(trace, kind) if weights <= _EXACT else {}),
+        **(_rollouts(trace, at) if is_alone else {}),
     }
 
 
@@ -101,8 +110,25 @@ def map_in_view(trace: TraceLike, state: PatchesState) -> Tensor:
         return trace.attn(kind, layer=layer, head=head)
     if state.mix == "mean":
         return trace.attn(kind, layer=layer).mean(0)
+    return _rollout(trace, layer)
+
+
+def _rollout(trace: TraceLike, layer: int) -> Tensor:
+    """Return attention rollout `(q_len, k_len)` up to a layer, with half of each layer as the token itself."""
     mixes = attention_mixes(trace)[: layer + 1]
     return multiply_mixes([mix.set_residual(0.5) for mix in mixes]).source
+
+
+def _rollouts(trace: TraceLike, at: int) -> dict[str, Any]:
+    """Return the row and the column of a token in the rollout up to each layer."""
+    every = [_rollout(trace, layer) for layer in range(len(attention_mixes(trace)))]
+    rows, columns = torch.stack([one[at] for one in every]), torch.stack([one[:, at] for one in every])
+    return {"rollout_rows": _in_two_bytes(rows), "rollout_columns": _in_two_bytes(columns)}
+
+
+def _every_map(trace: TraceLike, kind: Any) -> dict[str, Any]:
+    """Return the maps of all heads, `(layers * heads, q_len, k_len)`."""
+    return {"maps": trace.attn(kind).flatten(0, 1)}
 
 
 def _of_every_head(trace: TraceLike, kind: Any, at: int) -> tuple[Tensor, Tensor]:
@@ -115,18 +141,14 @@ def _of_every_head(trace: TraceLike, kind: Any, at: int) -> tuple[Tensor, Tensor
     return torch.cat(rows), torch.cat(columns)
 
 
-def _as_bytes(weights: Tensor) -> np.ndarray:
-    """Scale each row to its own largest weight, in bytes: for small pictures only."""
-    peaks = weights.amax(-1, keepdim=True).clamp(min=1e-30)
-    return (255 * weights / peaks).round().to(torch.uint8).numpy()
-
-
-def _map(weights: Tensor, rounded: bool) -> dict[str, Any]:
-    """Pack a map for the browser: as float32, or, in a file with many tokens, rounded to 16 bits per weight.
-
-    The 16-bit values are stored as all high bytes, then all low bytes, which compresses better.
-    """
-    if not rounded or weights.numel() <= _EXACT:
+def _map(weights: Tensor, is_alone: bool) -> dict[str, Any]:
+    """Return a map in float32, or for a file of many tokens in two bytes a weight."""
+    if not is_alone or weights.numel() <= _EXACT:
         return {"map": weights.contiguous()}
+    return {"planes": _in_two_bytes(weights)}
+
+
+def _in_two_bytes(weights: Tensor) -> np.ndarray:
+    """Round weights to 65,535ths: first the high bytes of all of them, then the low bytes, which compress better."""
     parts = np.rint(weights.clamp(0, 1).double().numpy() * _STEPS).astype(np.uint16)
-    return {"planes": np.stack([parts >> 8, parts & 255]).astype(np.uint8)}
+    return np.stack([parts >> 8, parts & 255]).astype(np.uint8)

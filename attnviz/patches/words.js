@@ -1,6 +1,7 @@
 // What the picture shows, in words: for a screen reader, and for readers who would take a sink for an object.
 
 import { labelOf, spokenOf } from "../kit/js/seen_image.js";
+import { chosenOf, isRounded, mapOf, weightsOf } from "./weights.js";
 
 const SINK = { share: 0.05, times: 8 }; // mean weight of a sink patch: at least this, and so many times the even share
 
@@ -14,17 +15,28 @@ export function cells(text, [rows, columns]) {
   return top < rows && left < columns ? [top, Math.min(bottom, rows - 1), left, Math.min(right, columns - 1)] : null;
 }
 
-export function wordsOf({ data, view }, weights, { map, specials, tokenOf }) {
+export function wordsOf(picture, facts) {
+  const { data, view } = picture;
+  const weights = weightsOf(picture, facts);
+  if (!weights) return [missing(picture)];
   const isTo = view.towards === "to";
-  const count = data.tokens.length;
-  const at = Math.min(view.at ?? 0, count - 1);
+  const map = mapOf(picture, facts);
   return [
-    strongest(data, weights, { at, isTo }),
-    ...ofSpecials(data, weights, { specials, isTo }),
-    ...ofSinks(data, map),
-    ...ofBox(data, weights, { box: cells(view.box, data.grid), tokenOf, isTo }),
-    ...(data.planes ? ["Weights in this file are rounded to one part in 65,535."] : []),
+    strongest(data, weights, { at: chosenOf(picture), isTo }),
+    ...ofSpecials(data, weights, { specials: facts.specials, isTo }),
+    ...(map ? ofSinks(data, map) : []),
+    ...ofBox(data, weights, { box: cells(view.box, data.grid), tokenOf: facts.tokenOf, isTo }),
+    ...(isRounded(picture, facts) ? ["These weights are rounded to one part in 65,535."] : []),
   ];
+}
+
+// A file holds one whole map. In the app and in a notebook Python sends another one a moment later.
+function missing({ data }) {
+  const [layer, head, mix] = data.open;
+  const name = data.names[layer];
+  const whole = { head: `${name} H${head}`, mean: `the mean of ${name}`, rollout: `rollout up to ${name}` }[mix];
+  const token = labelOf(data, data.at);
+  return `These weights are not here. Only ${whole} is here with the weights of all tokens; of other heads, the weights from ${token} and to it are here.`;
 }
 
 function strongest(data, weights, { at, isTo }) {

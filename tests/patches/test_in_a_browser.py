@@ -4,10 +4,12 @@ import json
 
 import numpy as np
 import pytest
+import torch
 from playwright.sync_api import Page
 
 import attnviz
 from attnviz.kit.bundle import source
+from attnviz.patches import patches
 from attnviz.patches.example import example_trace
 from tests.heads.component.heads_page import NEEDS_A_BROWSER
 from tests.kit.bare_page import BarePage
@@ -74,3 +76,40 @@ def test_numpy_reads_the_saved_map(bare: BarePage) -> None:
         np.testing.assert_array_equal(file["weights"], attn[0])
         np.testing.assert_array_equal(file["image"], example_trace().sentences[0].images[0].array)
         assert file["places"].tolist()[:3] == [[-1, -1], [0, 0], [0, 1]]
+
+
+def test_a_file_shows_every_head_from_the_chosen_token_and_says_what_it_lacks(empty_page: Page, monkeypatch) -> None:
+    """As in a file of many tokens, which holds one whole map."""
+    monkeypatch.setattr(patches, "_EXACT", 0)
+    shown = attnviz.picture("patches").of(example_trace(), layer=1, head=2, at=5).without_python()
+    made = BarePage(empty_page, source(shown.picture.drawn_by), shown.payload())
+    made.attach()
+    attn = example_trace().attn("encoder_self")
+    rolled = torch.eye(13)
+    for layer in attn:
+        rolled = (0.5 * layer.mean(0) + 0.5 * torch.eye(13)) @ rolled
+    words, title = made.root.locator(".words"), made.root.locator("h2")
+    made.root.locator(".drawing").focus()
+
+    def holds(site: str, weights: torch.Tensor) -> None:
+        assert title.inner_text().startswith(site)
+        assert f"({weights.max():.4f})" in words.inner_text()
+        assert "rounded to one part in 65,535" in words.inner_text()
+
+    holds("L1 H2", attn[1, 2, 5])
+    made.page.keyboard.press("[")
+    holds("L1 H1", attn[1, 1, 5])
+    made.page.keyboard.press("t")
+    holds("L1 H1", attn[1, 1, :, 5])
+    made.page.keyboard.press("t")
+    for name, expected in (("Mean of heads", attn[1].mean(0)[5]), ("Rollout", rolled[5])):
+        made.root.get_by_role("button", name=name).click()
+        holds({"Rollout": "Rollout up to L1"}.get(name, "L1, mean of heads"), expected)
+    made.root.get_by_role("button", name="Head", exact=True).click()
+    made.root.locator(".drawing").focus()
+    made.page.keyboard.press("ArrowRight")
+    assert words.inner_text().startswith(
+        "These weights are not here. Only L1 H2 is here with the weights of all tokens"
+    )
+    made.page.keyboard.press("]")
+    holds("L1 H2", attn[1, 2, 6])

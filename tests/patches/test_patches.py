@@ -48,13 +48,28 @@ def test_the_map_is_the_head_s_the_mean_s_or_the_rollout_s(asked, expected):
     torch.testing.assert_close(found, expected(example_trace().attn("encoder_self")), atol=1e-6, rtol=1e-5)
 
 
-def test_small_pictures_are_every_head_s_row_and_column_of_the_chosen_token():
+def two_bytes(payload: Payload, name: str) -> np.ndarray:
+    """Read numbers of two bytes as the script does."""
+    high, low = array(payload, name).astype(np.float64)
+    return (256 * high + low) / 65_535
+
+
+def test_every_head_has_the_row_and_the_column_of_the_chosen_token():
     made, attn = drawn(at=5), example_trace().attn("encoder_self").flatten(0, 1)
     for name, expected in (("row", attn[:, 5]), ("column", attn[:, :, 5])):
-        peaks = array(made, f"{name}_peaks")
-        np.testing.assert_allclose(peaks, expected.amax(-1))
-        found = array(made, f"{name}s") / 255 * peaks[:, None]
-        np.testing.assert_allclose(found, expected, atol=float(peaks.max()) / 500)
+        np.testing.assert_allclose(array(made, f"{name}_peaks"), expected.amax(-1))
+        np.testing.assert_allclose(two_bytes(made, f"{name}s"), expected, atol=0.51 / 65_535)
+    np.testing.assert_array_equal(array(made, "maps"), attn)
+
+
+def test_a_file_also_has_the_rollout_of_the_chosen_token_up_to_each_layer():
+    attn = example_trace().attn("encoder_self")
+    alone = attnviz.picture("patches").of(example_trace(), at=5).without_python().payload()
+    for layer in range(2):
+        expected = rollout_by_hand(attn[: layer + 1])
+        np.testing.assert_allclose(two_bytes(alone, "rollout_rows")[layer], expected[5], atol=1e-5)
+        np.testing.assert_allclose(two_bytes(alone, "rollout_columns")[layer], expected[:, 5], atol=1e-5)
+    assert "rollout_rows" not in drawn(at=5).header["arrays"]
 
 
 def test_places_and_pixels_reach_the_browser():
@@ -107,8 +122,10 @@ def test_a_file_of_many_patches_and_heads_stays_small(tmp_path: Path):
     trace = replace(trace, sentences=(Sentence(tuple(tokens), images=(image,)),))
     shown = attnviz.picture("patches").of(trace, layer=3, head=4, at=60)
     assert shown.to_html(tmp_path / "file.html").stat().st_size <= 400_000
-    high, low = array(shown.without_python().payload(), "planes").astype(np.float64)
-    np.testing.assert_allclose((256 * high + low) / 65_535, weights[3, 4], atol=1 / 65_535)
+    alone = shown.without_python().payload()
+    np.testing.assert_allclose(two_bytes(alone, "planes"), weights[3, 4], atol=1 / 65_535)
+    np.testing.assert_allclose(two_bytes(alone, "columns")[17], weights[1, 5, :, 60], atol=1 / 65_535)
+    assert "maps" not in alone.header["arrays"]
     np.testing.assert_array_equal(array(shown.payload(), "map"), weights[3, 4])
     assert len(zlib.compress(array(shown.payload(), "pixels").tobytes())) < 0.8 * noisy.size
     assert io.BytesIO((tmp_path / "file.html").read_bytes()).read(15) == b"<!doctype html>"

@@ -24,8 +24,8 @@ _NOT_DRAWN = (
     "This picture is drawn only while the notebook is running and anywidget is installed. To save the "
     "picture with the notebook, use show(…, static=True)."
 )
-# Fields for whose new values the browser may lack the data of a long text.
-_SITE = ("kind", "layer", "head", "pins")
+# Fields for whose new values the browser may lack the data of a long text, or of an image.
+_SITE = ("kind", "layer", "head", "pins", "at", "mix")
 
 
 class PictureWidget(anywidget.AnyWidget):

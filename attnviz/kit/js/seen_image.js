@@ -4,8 +4,9 @@
 export function imagesOf({ pixels, size, grid, patch }) {
   const colours = coloursOf(pixels.values, size);
   const image = new ImageData(size[1], size[0]);
-  for (let at = 0; at < size[0] * size[1]; at++)
-    image.data.set([colours[3 * at], colours[3 * at + 1], colours[3 * at + 2], 255], 4 * at);
+  const whole = new Uint32Array(image.data.buffer);
+  for (let at = 0; at < whole.length; at++)
+    whole[at] = (255 << 24) | (colours[3 * at + 2] << 16) | (colours[3 * at + 1] << 8) | colours[3 * at];
   return { image, colours, grey: brightness(colours, size, grid, patch) };
 }
 
@@ -68,11 +69,11 @@ export function framePatch(pen, { x, y, side: [height, width] }, [row, column], 
   pen.box(...box, { stroke: theme.accent, width: 3 });
 }
 
-// A special token above the image, with its weight as a colour and a number.
+// A special token above the image, with its weight, if it is known, as a colour and a number.
 export function drawSpecial(pen, [x, y, w, h], { name, weight, fill, isChosen, theme }) {
   pen.box(x, y, w, h, { fill, stroke: isChosen ? theme.accent : theme.line, width: isChosen ? 3 : 1 });
   pen.box(x + 2, y + 2, w - 4, 15, { fill: theme.paper });
-  pen.text(`${name} ${weight.toFixed(3)}`, x + w / 2, y + 10, { align: "center", size: 11 });
+  pen.text(weight === null ? name : `${name} ${weight.toFixed(3)}`, x + w / 2, y + 10, { align: "center", size: 11 });
 }
 
 // The patch at a point on the canvas, `[row, column]`; the nearest one with `isNear`.

@@ -33,12 +33,13 @@ const MOVED = 5; // pixels from which a pressed pointer drags
 //   click     `(picture, [x, y], size)`: the fields that a click there changes, or null
 //   drag      `(picture, [x, y], [x, y], size)`: the fields that a drag between two places changes, or null
 //   key       `(picture, key, event)`: the fields that a key of the keyboard changes, or null
+//   atOnce    names of fields for which Python sends more numbers, so that it is told of them at once
 //   arrays    `[text, (picture)]`: an entry of the menu that saves, and arrays `{ values, shape }` by name, for NumPy
 export function drawnPicture(parts) {
   const sizeOf = (app) => (parts.size ?? ((_, room) => room))(pictureOf(app), roomIn(app));
   const titleOf = (app) => (parts.title ? parts.title(pictureOf(app)) : siteOf(app));
   return tab({
-    atOnce: LACKS,
+    atOnce: [...LACKS, ...(parts.atOnce ?? [])],
     fit: windowFit(LEAST),
     buildShell: (app) => buildShell(app, parts, sizeOf),
     paint: (app, began) => paint(app, parts, { size: sizeOf(app), title: titleOf(app), began }),
