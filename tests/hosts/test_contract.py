@@ -17,6 +17,7 @@ pytestmark = [*NEEDS_A_BROWSER, pytest.mark.parametrize("name", PICTURES)]
 # What is chosen on what shows numbers: it stays, and does nothing.
 READ_ALL_THE_SAME = {
     "patches": {"kind", "layer", "head"},
+    "hidden_patches": {"layer", "head", "at", "hidden"},
     "whole_model": {"open"},
     "one_row": {"open"},
     "alignment": {"way"},

@@ -243,6 +243,7 @@ function wordsOf(picture) {
   const visible = paintOf(data.hidden, ...data.grid);
   const count = hiddenIn(visible);
   if (!isAsked(picture)) return ["The model runs with these hidden patches …"];
+  if (!count && data.alone) return ["No patch is hidden."];
   if (!count)
     return ["No patch is hidden. Draw on the left image, or move with the arrow keys and press Space, to hide patches."];
   const { values } = data.moved;
@@ -252,11 +253,21 @@ function wordsOf(picture) {
   return [
     `${patches} hidden: −∞ is added to their scores in every head of every layer, so no token attends to them.`,
     `In the output, ${data.summary} has a cosine similarity of ${data.similarity.values.at(-1).toFixed(4)} to the run ` +
-      `without hiding. Most weight moved in ${head}: ${percent(values[most])} of each visible token's row.`,
+      `without hiding. Most weight moved in ${head}: on average ${percent(values[most])} of a visible token's row.`,
+    ...labelsOf(data),
     "The pixels are unchanged, and a hidden patch still has its own row: it reads the visible tokens in each layer, " +
       "but nothing reads it.",
   ];
 }
+
+const labelsOf = ({ labels }) =>
+  labels.length
+    ? [`Labels, probability before → after: ${labels.map(inWords).join("; ")}.`]
+    : [];
+
+const inWords = ([name, before, after]) => `“${name}” ${chance(before)} → ${chance(after)}`;
+
+const chance = (share) => share.toFixed(3);
 
 function tableOf(picture) {
   const { data } = picture;

@@ -56,12 +56,12 @@ def hidden_patches_of(model: Model, trace: Trace, *, rerun: Rerun = run_without)
     image_of(trace, TITLE)
     kind = trace.kinds[0]
 
-    def draw(asked: BrushState) -> Payload:
+    def draw(asked: BrushState, *, alone: bool = False) -> Payload:
         state = _within(trace, asked)
-        return add_view(data_payload(kind, (kind,), brush_data(model, trace, state, rerun)), state)
+        return add_view(data_payload(kind, (kind,), brush_data(model, trace, state, rerun, alone=alone)), state)
 
-    bounds = {"at": len(trace.query_tokens(kind))}
-    return of_trace(trace, BrushState(kind), draw, model, bounds)
+    subject = of_trace(trace, BrushState(kind), draw, model, {"at": len(trace.query_tokens(kind))})
+    return replace(subject, draw_whole=lambda state: draw(state, alone=True))
 
 
 def visible_patches(image: SeenImage, hidden: str) -> Grid:
@@ -85,7 +85,7 @@ def _within(trace: Trace, state: BrushState) -> BrushState:
     return replace(state, kind=kind, layer=layer, head=head, at=at)
 
 
-def brush_data(model: Model, trace: Trace, state: BrushState, rerun: Rerun) -> dict[str, Any]:
+def brush_data(model: Model, trace: Trace, state: BrushState, rerun: Rerun, *, alone: bool = False) -> dict[str, Any]:
     """Return what the script draws: the image, one token's row before and after, and what changed in the model."""
     kind, layer, head = state.site_in(trace)
     image, at = image_of(trace, TITLE), state.at or 0
@@ -103,4 +103,6 @@ def brush_data(model: Model, trace: Trace, state: BrushState, rerun: Rerun) -> d
         "summary": found.summary,
         "steps": [name for name, _ in similarity],
         "similarity": np.array([value for _, value in similarity]),
+        "labels": found.labels(model),
+        "alone": alone,
     }

@@ -13,6 +13,7 @@ from attnviz.tracing.interventions import UnseenKeys
 from attnviz.tracing.trace import Trace
 
 Grid = Bool[np.ndarray, "rows columns"]
+_LABELS = 3  # listed at most
 _SUMMARY = "[CLS]"  # the token whose vector most vision models use for the whole image
 
 
@@ -64,6 +65,17 @@ class HiddenRun:
         both = zip(self._vectors(self.before), self._vectors(self.after), strict=True)
         near = [float(torch.cosine_similarity(*pair, dim=0)) for pair in both]
         return list(zip(names, near, strict=True))
+
+    def labels(self, model: Model) -> list[tuple[str, float, float]]:
+        """Return the most probable labels of both runs, with their probabilities before and after; [] without a
+        classifier.
+        """
+        if self.before.logits is None or self.after.logits is None:
+            return []
+        before, after = (run.logits[0, 0].float().softmax(-1) for run in (self.before, self.after))  # type: ignore[index]
+        ids = torch.maximum(before, after).topk(min(_LABELS, len(before))).indices.tolist()
+        names = [token.text for token in model.decode_ids(ids)[1]]
+        return [(name, float(before[id_]), float(after[id_])) for name, id_ in zip(names, ids, strict=True)]
 
     def _vectors(self, trace: Trace) -> list[Tensor]:
         count = trace.shape(trace.kinds[0])[0]

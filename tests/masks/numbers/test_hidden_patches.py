@@ -15,7 +15,7 @@ from attnviz.masks.masks import MaskBench, MasksState, painting_to_text
 from attnviz.masks.numbers.hidden_patches import HiddenRun, run_without, visible_tokens
 from attnviz.models.translator.tiny import tiny_translator
 from tests.each_case import each_case
-from tests.models.huggingface.images.vision import photo, processor, vision_model
+from tests.models.huggingface.images.vision import classifier, photo, processor, vision_model
 
 pytestmark = pytest.mark.computes
 
@@ -27,9 +27,11 @@ def hidden_grid(rows: int, columns: int) -> np.ndarray:
     return visible
 
 
-def eager_with_mask(monkeypatch: pytest.MonkeyPatch, name: str, visible: np.ndarray, first: int) -> Any:
+def eager_with_mask(
+    monkeypatch: pytest.MonkeyPatch, name: str, visible: np.ndarray, first: int, model: Any = None
+) -> Any:
     """Run transformers alone, with −∞ added to the scores of hidden patches, the first of which is token `first`."""
-    model = vision_model(name)
+    model = vision_model(name) if model is None else model
     model.set_attn_implementation("eager")
     module = importlib.import_module(type(model).__module__)
     own = module.eager_attention_forward
@@ -92,6 +94,21 @@ def test_numbers_before_and_after_are_those_computed_by_hand():
     assert near[-1] < 0.9999
 
 
+def test_labels_are_those_of_the_classifier_of_transformers_with_the_mask(monkeypatch):
+    model = attnviz.load(classifier("vit"), processor("vit"))
+    trace, visible = model.trace(photo()), hidden_grid(4, 4)
+    seen = visible_tokens(trace, visible)
+    found = HiddenRun(trace, run_without(model, trace, seen), seen).labels(model)
+    own = eager_with_mask(monkeypatch, "vit", visible, 1, classifier("vit")).logits[0].softmax(-1)
+    assert len(found) == 3
+    for name, before, after in found:
+        at = int(name.removeprefix("thing "))
+        assert after == pytest.approx(float(own[at]), abs=1e-5)
+        assert before == pytest.approx(float(trace.logits[0, 0].softmax(-1)[at]), abs=1e-6)
+    seeing, seen_trace = example_run()
+    assert HiddenRun(seen_trace, seen_trace, torch.ones(17, dtype=torch.bool)).labels(seeing)[0][0] == "3"
+
+
 def test_without_cls_the_mean_of_visible_patches_stands_for_the_image():
     model = attnviz.load(vision_model("siglip"), processor("siglip"))
     trace = model.trace(photo())
@@ -101,6 +118,7 @@ def test_without_cls_the_mean_of_visible_patches_stands_for_the_image():
     expected = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     assert dict(found.similarity())["output"] == pytest.approx(expected, abs=1e-6)
     assert found.summary == "the mean of the visible patches"
+    assert found.labels(model) == []
     with pytest.raises(ValueError, match="Every patch is hidden, and this model has no other token"):
         visible_tokens(trace, np.zeros((4, 4), dtype=bool))
 
