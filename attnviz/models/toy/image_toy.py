@@ -4,7 +4,6 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Self, cast
 
 import numpy as np
@@ -71,7 +70,7 @@ class ImageToy(ReadsImages):
         """The digits that the toy chooses from."""
         return tuple(map(str, range(self.model.W_class.out_features)))
 
-    @cached_property
+    @property
     def n_parameters(self) -> int:
         """Number of parameters."""
         return sum(parameter.numel() for parameter in self.model.parameters())
