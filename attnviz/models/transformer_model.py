@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -15,7 +15,6 @@ from attnviz.models.chat import WithoutChat
 from attnviz.models.protocol import Model, TextGenerator, two_line_summary
 from attnviz.text.limits import require_ids, warn_of_cuts
 from attnviz.text.tokens import Token
-from attnviz.toys.network import DecoderAlone
 from attnviz.tracing.causes.edits import Edits, apply_edits, write
 from attnviz.tracing.causes.intervention import Intervention
 from attnviz.tracing.causes.resolution import CheckedInterventions
@@ -28,6 +27,9 @@ from attnviz.transformer.device import explain_shortage, wait_for
 from attnviz.transformer.layers import ForwardContext
 from attnviz.transformer.probe import Kind, Probe, gradients_if_needed
 from attnviz.transformer.transformer import Memory, Transformer
+
+if TYPE_CHECKING:
+    from attnviz.toys.network import DecoderAlone
 
 
 class Codec(Protocol):
@@ -81,7 +83,7 @@ class TargetPass:
     `seconds` is the duration of the last pass.
     """
 
-    def __init__(self, model: Transformer | DecoderAlone, memory: Memory, run: ForwardContext) -> None:
+    def __init__(self, model: "Transformer | DecoderAlone", memory: Memory, run: ForwardContext) -> None:
         self.memory, self.seconds = memory, 0.0
         self._model, self._run = model, run
         self._ids: list[int] = []
@@ -98,7 +100,7 @@ class TargetPass:
         return self._logits
 
 
-Network = TypeVar("Network", bound=Transformer | DecoderAlone)
+Network = TypeVar("Network", bound="Transformer | DecoderAlone")
 Words = TypeVar("Words", bound=Codec)
 
 
@@ -127,7 +129,7 @@ class TransformerModel(WithoutChat, ABC, Generic[Network, Words]):
     @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of attention that the model computes, encoder first."""
-        is_alone = isinstance(self.model, DecoderAlone)
+        is_alone = not isinstance(self.model, Transformer)
         return ("decoder_self",) if is_alone else ("encoder_self", "decoder_self", "cross")
 
     @property
