@@ -78,7 +78,7 @@ class FaultList:
         return tuple(sorted(dict.fromkeys(self._found), key=lambda one: one.line))
 
     def raise_any(self) -> None:
-        """Raise LessonError with all mistakes if there are any."""
+        """Raise LessonError, which lists all mistakes, if there are any."""
         if self._found:
             raise LessonError(*self.found)
 
@@ -86,7 +86,7 @@ class FaultList:
 def limit_sentences(sentences: Sequence[str]) -> list[str]:
     """Return the first `MOST_NAMED` sentences, and one that tells how many were left out."""
     rest = len(sentences) - MOST_NAMED
-    return [*sentences] if rest <= 0 else [*sentences[:MOST_NAMED], f"And {rest} more: mend these first."]
+    return [*sentences] if rest <= 0 else [*sentences[:MOST_NAMED], f"And {rest} more: please fix these first."]
 
 
 def _capital(sentence: str) -> str:

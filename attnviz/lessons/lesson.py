@@ -69,8 +69,8 @@ class Lesson:
     folder: Path | None = field(default=None, compare=False)
 
     def picture(self, at: int) -> Link | None:
-        """Return the link to the picture that is shown at step `at`: the step's own link, or that of the last earlier
-        step with one.
+        """Return the link to the picture shown at step `at`: the step's own, or that of the last step before it that
+        has one.
         """
         links = [step.link for step in self.steps[: at + 1] if step.link is not None]
         return links[-1] if links else None

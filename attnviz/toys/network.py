@@ -139,10 +139,11 @@ class DecoderAlone(nn.Module):
 
 
 class PatchClassifier(nn.Module):
-    """A small vision Transformer (Dosovitskiy et al. 2021): a vector for each patch, after them an encoder, and the
-    class that is read from the token [CLS], which stands before the patches.
+    """A small vision Transformer (Dosovitskiy et al. 2021).
 
-    Positions are one learned vector for each token; without them, the order of the patches changes nothing.
+    Each patch becomes a vector, an encoder runs over these vectors and the token [CLS] before them, and a linear layer
+    reads the class from [CLS]. Positions are one learned vector for each token; without them, the order of the patches
+    makes no difference.
     """
 
     def __init__(self, config: ModelConfig, *, has_positions: bool) -> None:

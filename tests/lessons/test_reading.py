@@ -186,7 +186,7 @@ def test_of_very_many_mistakes_the_first_are_named_and_the_others_counted() -> N
     more = "".join(f"wrong{number}: a\n" for number in range(MOST_NAMED + 2))
     with pytest.raises(LessonError) as error:
         read(LESSON.replace("language: en\n", f"language: en\n{more}", 1))
-    assert str(error.value).endswith("\nAnd 2 more: mend these first.")
+    assert str(error.value).endswith("\nAnd 2 more: please fix these first.")
 
 
 @pytest.mark.parametrize(("said", "is_listed"), [("", True), ("listed: true\n", True), ("listed: false\n", False)])

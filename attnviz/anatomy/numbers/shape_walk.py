@@ -132,7 +132,7 @@ class Walk:
         return "mask = mask_of_the_model  # (batch, q_len, k_len)"
 
     def no_mask(self) -> str:
-        """Return a sentence for a site without a mask, or ""."""
+        """Return a message that the site has no mask, or "" if it has one."""
         return " This site has no mask: every cell is True." if self.open else ""
 
 
@@ -235,7 +235,7 @@ class BatchFirstWalk(Walk):
             "input_ = norm(x)" if inputs.norm_first else "input_ = x",
             inputs.input_,
             "batch q_len d_model",
-            "The layer's input to attention: two sentences, the shorter one padded.",
+            "The layer's input to attention: a batch of two, the shorter one padded if their lengths differ.",
         )
         memory = self.line(
             "memory = input_" if inputs.memory is inputs.input_ else "memory = encoder(src)",

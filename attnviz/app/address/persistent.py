@@ -158,10 +158,10 @@ def texts() -> Texts:
 
 
 def write(texts: Mapping[str, str | None]) -> None:
-    """Write choices of the visitor into the session; None removes one. All texts of a run are one step for Back.
+    """Write choices of the visitor into the session; None removes one.
 
-    A page without choices shows its opening example. With the first choice there, the rest of the example is written
-    too, so that the address has all of it.
+    The browser's Back button undoes everything that one run has written. A page on which nothing was chosen shows its
+    opening example; the first choice on it also writes the rest of the example, so that the address is complete.
     """
     memory = _memory()
     if opening := _opening_texts(memory):

@@ -28,8 +28,8 @@ FIXED_FOR_MODELS = (
     "into words, and words are compared. Changes to the run apply only to the first model."
 )
 _FIXED_FOR_CHANGES = (
-    "Held fixed: model, source and target (the unchanged run's), so that rows can be compared. Both runs write "
-    "their texts anew."
+    "Held fixed: model, source and target. Both maps use the target of the unchanged run, so that their rows can be "
+    "compared. The texts are what each run writes by itself."
 )
 PAIRS = {  # partners of the example sentences, each with one word changed
     "I love you.": "I love him.",

@@ -62,7 +62,8 @@ class SummaryChange:
 class SummaryEffects:
     """The vector of the whole image with and without each head.
 
-    `before` is `(d_model,)`, and `after` is `(heads, d_model)` with the head of `places` ablated; float32 on the CPU.
+    `before` is `(d_model,)`. `after` is `(heads, d_model)`: row i is the vector with the head `places[i]` ablated. Both
+    are float32 on the CPU.
     """
 
     places: tuple[HeadPlace, ...]

@@ -136,7 +136,7 @@ def _texts(request: Request, loaded: "Model", plain: "Trace", trace: "Trace") ->
 def _sentences_for(loaded: "Model", to: str) -> tuple[CorpusLine, ...]:
     """Return the shipped sentences over which the effect of interventions is counted.
 
-    They are only a few if this model has to write their targets first.
+    Only a few are returned if this model has to write their targets first.
     """
     lines = reference_lines(loaded, to)
     is_given = all(line.target for line in lines) or not loaded.inputs.takes_target

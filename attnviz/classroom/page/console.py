@@ -237,8 +237,8 @@ def _draw_ending(own: Seat, found: TeacherView) -> None:
             mime="text/csv",
             on_click="ignore",
             key="class-grades",
-            help="A line for each student: user, grade from 0 to 100, and how the grade is made up. Gradebooks read "
-            "the file, such as Moodle's CSV import with `user` as the identifier.",
+            help="A line for each student: user, grade from 0 to 100, and how the grade is made up. Gradebooks "
+            "can import the file; in Moodle, choose `user` as the identifier.",
         )
         with st.popover("Your link"):
             st.markdown("Anybody with this link can teach this class. Keep the link, and show it to nobody.")

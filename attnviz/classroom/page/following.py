@@ -20,7 +20,7 @@ _VIEW, _PLACE = "_attnviz_class_view", "_attnviz_class_place"
 
 
 def begin() -> None:
-    """Read the class's step, and let the next run open it. Call this early in each run of a page in a class.
+    """Read at which step the class is; the next run of the page opens that step. Call this early in each run.
 
     While the database is unreachable, the last view is used, so that nothing typed is lost.
     """

@@ -230,7 +230,10 @@ class FlowRules(TabRules):
     """
 
     def rows(self, trace: Any, page: Any) -> Groups:
-        """Return the query tokens of each row in the other tabs; () if Flow cannot follow these rows."""
+        """Return, for each row that the other tabs of Heads show, the positions of its query tokens.
+
+        Return () if those rows are not the rows of the last layer, from which Flow starts.
+        """
         kind, last = page.heads.kind, trace.kinds[-1]
         has_them = kind == last or "encoder_self" not in (kind, last)  # both kinds of a decoder have the same rows
         return query_groups(trace, kind, page.options) if has_them else ()

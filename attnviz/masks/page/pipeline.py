@@ -37,8 +37,10 @@ def draw_below(bench: MaskExperiment) -> None:
 
 
 def _verdict(bench: MaskExperiment) -> str:
-    """Return a sentence in a box marked with the number of the edit it answers, and with whether the text is
-    complete.
+    """Return an HTML box with a sentence about what the model does under this mask.
+
+    The box's data attributes hold the number of the edit that the sentence answers, and whether the model has finished
+    its text ("whole") or not ("part").
     """
     is_whole, said = _says(bench)
     start = f"<b>{bench.mask_name.capitalize()} in {html.escape(bench.scope_text)}</b>"

@@ -102,9 +102,7 @@ def choose_tower(model: Any, tokenizer: Any) -> Any:
 
 
 def unwrap(model: Any) -> Any:
-    """Return the model inside a pipeline, or inside a wrapper by torch.compile or DataParallel that does not
-    change it.
-    """
+    """Return the model inside a transformers pipeline, or inside a torch.compile or DataParallel wrapper."""
     from transformers import Pipeline
 
     while True:

@@ -107,10 +107,11 @@ def _run_eager(model: Any, sample: Batch, target: Batch | None, last_only: bool 
 def watch_network(
     model: Any, eager: tuple[parity.Eager, Batch, Batch | None], *, is_known: bool
 ) -> tuple[Network, Tensor]:
-    """Return a network whose attention is watched, after comparing its pass, and the output of the pass.
+    """Return the network with its attention watched, and its output for the sample.
 
-    Falcon calls PyTorch's fused kernel itself; its eager pass is no reference, because it computes something else with
-    ALiBi.
+    Unless the architecture `is_known`, the watched pass is first compared with the model's own eager pass, `eager`. For
+    Falcon, which calls PyTorch's fused kernel itself, the comparison is with the fused pass, because its eager pass
+    computes something else with ALiBi.
     """
     expected, sample, target = eager
     if patches.set_fused(model):

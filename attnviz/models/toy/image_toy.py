@@ -57,7 +57,7 @@ class ImageToy(ReadsImages):
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kind of attention that the model computes."""
+        """The kinds of attention that the model computes."""
         return self.experiment.toy_task.kinds
 
     @property

@@ -81,8 +81,9 @@ def _height(mixes: Sequence[Mix], stack: str) -> int:
 
 
 def _width(mixes: Sequence[Mix], stack: str) -> int:
-    """Return the number of positions in a stack's text; without a known encoder, that of the keys in
-    cross-attention.
+    """Return the number of tokens that the stack "encoder" or "decoder" reads.
+
+    If the encoder's layers are unknown, this is the number of keys in cross-attention.
     """
     if stack == "decoder":
         return next((len(mix.read) for mix in mixes if mix.kind == "decoder_self"), 0)

@@ -166,10 +166,10 @@ class RecordedModel(NetworkModel):
         return out, memory
 
     def _check_longer(self, sentences: Sequence[Sentence], shown: ShownRows | None = None) -> None:
-        """Compare a text that is longer than all before with the model as it was given. Raises ModelError for a
-        difference.
+        """If one of these texts is longer than every text so far, compare attnviz's output for it with the output of
+        the model as it was given. Raises ModelError for a difference.
 
-        `shown` is the output of the pass over the sentences, if available.
+        `shown` is the output of attnviz's pass over the sentences, if there was one.
         """
         lengths = [max(len(sentence.src), len(sentence.tgt_in)) for sentence in sentences]
         row = lengths.index(max(lengths))

@@ -268,7 +268,7 @@ class Network:
 
     @contextmanager
     def _watch_stack(self, run: Watcher, stack: Stack, batch: Batch) -> Iterator[None]:
-        """Let the observer `run` compute the attention inside this context, while a stack runs over a batch."""
+        """Inside this context, in which a stack runs over a batch, compute its attention with the observer `run`."""
         with watch_pass(run):
             if not self.is_watched:
                 yield

@@ -53,10 +53,10 @@ class RustBackend:
 
     @catch_panics()
     def frame(self, *, pair: bool = False) -> Frame:
-        """Return the special tokens around a text, or around two; empty if the tokenizer has no template for two.
+        """Return the special tokens around a text, or around a pair of texts.
 
-        The frame is read from a sample text, and attnviz adds it to the tokens itself, because RoBERTa's post-processor
-        would trim spaces from their characters a second time.
+        The result is empty if the tokenizer has no template for pairs. The frame is read from a sample text, and
+        attnviz adds it to the tokens itself, because RoBERTa's post-processor would trim the tokens' offsets again.
         """
         if pair and not self._parts_pairs:
             return ()
@@ -70,7 +70,7 @@ class RustBackend:
 
     @catch_panics()
     def type_ids(self, text: str, pair: str) -> tuple[int, ...]:
-        """Return the segment of each token of a pair with its special tokens."""
+        """Return the segment, 0 or 1, of each token of a pair of texts, including the special tokens."""
         return tuple(self._tokenizer.encode(text, pair).type_ids)
 
     @catch_panics()
