@@ -61,6 +61,7 @@ def test_what_was_changed_is_noted():
     ("too large an array", np.broadcast_to(np.uint8(0), (20_000, 20_000, 3)), "images of at most 40 million pixels"),
     ("too long", np.zeros((1, 101, 3), dtype=np.uint8), "longer side may be at most 100 times as long"),
     ("cut short", encoded(Image.fromarray(photo()))[:-4000], "damaged or incomplete"),
+    ("a format of few", encoded(Image.fromarray(COLOUR), "PPM"), "is not an image in a format that attnviz can read"),
     ("a text", b"I love you.", "is not an image in a format that attnviz can read"),
     ("a missing file", "nowhere.png", "There is no image file 'nowhere.png'"),
     ("a folder", ".", "There is no image file '.'"),

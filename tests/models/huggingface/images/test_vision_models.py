@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers
 from PIL import Image
 
 import attnviz
 from attnviz.analysis.runs import rows_of_edits
 from attnviz.guards.images import ImageError
+from attnviz.models.huggingface.images import image_model
+from attnviz.models.huggingface.images.grid import measure_order
 from attnviz.models.huggingface.images.image_model import ImageModel
+from attnviz.models.huggingface.images.reader import ImageReader
 from tests.each_case import each_case
 from tests.models.huggingface.images.vision import (
     CLASSIFIERS,
@@ -76,12 +80,14 @@ def test_special_tokens_have_names_and_patches_have_places(name):
     before = BEFORE.get(name, ["[CLS]"])
     assert [token.text for token in tokens[: len(before)]] == before
     patches = tokens[len(before) : len(before) + rows * columns]
-    assert [token.place for token in patches] == [(0, row, column) for row in range(rows) for column in range(columns)]
+    cells = [(row, column) for row in range(rows) for column in range(columns)]
+    assert [token.place for token in patches] == [(0, *cell) for cell in cells]
+    assert [token.text for token in patches] == [f"r{row}c{column}" for row, column in cells]
     assert [token.text for token in tokens[len(before) + rows * columns :]] == (
         ["[DET 0]", "[DET 1]", "[DET 2]"] if name == "yolos" else []
     )
-    assert image.grid == {"vit of another size": (3, 5), "dinov2": (3, 5), "dinov2 with registers": (3, 5),
-                          "siglip 2": (3, 5)}.get(name, (4, 4))  # fmt: skip
+    assert image.grid == {"vit of another size": (3, 5), "vit of oblong patches": (4, 8), "dinov2": (3, 5),
+                          "dinov2 with registers": (3, 5), "siglip 2": (3, 5)}.get(name, (4, 4))  # fmt: skip
 
 
 # Where a family's processor puts a point of the image: its size before the crop, and what the crop cuts off. Written
@@ -98,16 +104,66 @@ def test_one_bright_patch_in_a_black_image_is_the_token_of_its_cell(name):
     model, black = load(name), np.zeros((50, 83, 3), dtype=np.uint8)
     dark = model.trace(black).layer_output("encoder", -1)
     image = model.trace(black).sentences[0].images[0]
+    high, wide = image.patch
     for row, column in [(0, 1), (1, 0), (image.grid[0] - 1, image.grid[1] - 1), (1, 2)]:
         bright = black.copy()
-        y, x = ((row * 8 + 4 + top) * 50 / height, (column * 8 + 4 + left) * 83 / width)
+        y, x = ((row + 0.5) * high + top) * 50 / height, ((column + 0.5) * wide + left) * 83 / width
         bright[int(y - 2) : int(y + 2), int(x - 2) : int(x + 2)] = 255
         trace = model.trace(bright)
         changed = (trace.layer_output("encoder", -1) - dark).norm(dim=-1).argmax()
         assert trace.sentences[0].src[int(changed)].place == (0, row, column), (row, column)
         seen = trace.sentences[0].images[0].array.sum(-1)
-        middle = seen[row * 8 : row * 8 + 8, column * 8 : column * 8 + 8]
+        middle = seen[row * high : (row + 1) * high, column * wide : (column + 1) * wide]
         assert middle.sum() > 0.5 * seen.sum(), (row, column)
+
+
+COLUMN_BY_COLUMN = torch.tensor([0, *(torch.arange(16).reshape(4, 4).T.flatten() + 1).tolist()])
+
+
+def doubled(out: Any) -> Any:
+    """Return a model's output with rows of weights that sum to 2."""
+    out.attentions = tuple(2 * layer for layer in out.attentions)
+    return out
+
+
+@each_case("name, module, change, said", [
+    ("column by column", "embeddings", lambda tokens: tokens[:, COLUMN_BY_COLUMN], "are not the patches row by row"),
+    ("two patches in a token", "embeddings", lambda tokens: tokens + tokens.roll(1, 1), "its tokens overlap"),
+    ("fewer than patches", "embeddings", lambda tokens: tokens[:, :-2], "drops or shuffles patches"),
+    ("another order each time", "embeddings", lambda tokens: tokens[:, torch.randperm(17)], "drops or shuffles"),
+    ("no weights", "", doubled, "transformers returns no attention weights"),
+])  # fmt: skip
+def test_a_model_whose_weights_belong_to_no_patch_is_refused(name, module, change, said):
+    model = vision_model("vit")
+    model.set_attn_implementation("eager")
+    model.get_submodule(module).register_forward_hook(lambda module, given, out: change(out))
+    with pytest.raises(ValueError, match=said):
+        measure_order(model, ImageReader(processor("vit")), {})
+
+
+def bit(short: int, crop: int) -> Any:
+    sizes = {"size": {"shortest_edge": short}, "crop_size": {"height": crop, "width": crop}}
+    return transformers.BitImageProcessorPil(**sizes)
+
+
+@each_case("prepare, image, said", [
+    (processor("vit"), photo(), "of 83 × 50 pixels was resized to 32 × 32 by .*, bilinear. The proportions .* changed"),
+    (processor("vit"), photo(50, 50), "of 50 × 50 pixels was resized to 32 × 32 by .*, bilinear.$"),
+    (processor("vit of another size"), photo(), "was resized to 43 × 24 by"),
+    (processor("siglip 2"), photo(), "was resized to 40 × 24 by .*, bilinear.$"),
+    (processor("deit"), photo(), "was resized to 40 × 40, .*cut to the middle 32 × 32 by .*: 36% of it has no patch"),
+    (bit(32, 24), photo(50, 84), "was resized to 53 × 32, bicubic, and cut to the middle 24 × 24 by .*: 66% of it"),
+    (bit(16, 24), photo(50, 50), "was resized to 16 × 16, bicubic, and cut to the middle 24 × 24 by .*: its edges are"),
+], ids=["square", "square as before", "sizes", "proportions kept", "cut", "rounded down", "enlarged"])  # fmt: skip
+def test_a_note_says_how_the_processor_changed_the_image(prepare, image, said):
+    (note,) = ImageReader(prepare).read(image).notes
+    assert re.search(said, note), note
+
+
+def test_an_image_of_too_many_patches_is_refused(monkeypatch):
+    monkeypatch.setattr(image_model, "MOST_PATCHES", 15)
+    with pytest.raises(ValueError, match="divides the image into 4 × 4 patches, but attnviz shows at most 15 patches"):
+        load("vit").trace(photo())
 
 
 def test_the_trace_keeps_the_pixels_that_the_processor_hands_to_the_model():
@@ -147,7 +203,6 @@ def test_a_saved_trace_keeps_image_and_places(tmp_path: Path):
 
 
 def test_a_folder_of_two_towers_or_with_a_classifier_is_its_vision_model(tmp_path: Path):
-    import transformers
 
     clip = two_towers("CLIPModel", "CLIPConfig", "clip")
     head = transformers.ViTForImageClassification(vision_model("vit").config).eval()

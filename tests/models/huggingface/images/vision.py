@@ -31,6 +31,7 @@ _CROPPED = {"size": {"shortest_edge": 32}, "crop_size": {"height": 24, "width": 
 FAMILIES: dict[str, tuple[str, str, dict[str, Any], str, dict[str, Any]]] = {
     "vit": ("ViTModel", "ViTConfig", {}, "ViTImageProcessorPil", _square(32)),
     "vit of another size": ("ViTModel", "ViTConfig", {}, "ViTImageProcessorPil", {"size": {"height": 24, "width": 43}}),
+    "vit of oblong patches": ("ViTModel", "ViTConfig", {"patch_size": [8, 4]}, "ViTImageProcessorPil", _square(32)),
     "deit": ("DeiTModel", "DeiTConfig", {}, "DeiTImageProcessorPil",
              {**_square(40), "crop_size": {"height": 32, "width": 32}}),
     "beit": ("BeitModel", "BeitConfig", {"use_relative_position_bias": True}, "BeitImageProcessorPil",
