@@ -43,10 +43,10 @@ def laboratory(request: Request, trace: Trace) -> Linkable:
         left, right = st.columns([20, 80], gap="small")
     with right:
         controls.tabs(page.tab, is_image=is_image)
-        if page.tab == controls.HIDE:
+    if page.tab == controls.HIDE:
+        with right:
             captions.set_caption(trace, request.entry)
             brush = hide.picture(request, trace)
-    if page.tab == controls.HIDE:
         with left, st.container(key="mask-controls"):
             controls.site(trace, view)
             hide.controls(trace)
