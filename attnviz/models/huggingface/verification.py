@@ -109,9 +109,9 @@ def watch_network(
 ) -> tuple[Network, Tensor]:
     """Return the network with its attention watched, and its output for the sample.
 
-    Unless the architecture `is_known`, the watched pass is first compared with the model's own eager pass, `eager`. For
-    Falcon, which calls PyTorch's fused kernel itself, the comparison is with the fused pass, because its eager pass
-    computes something else with ALiBi.
+    Unless `is_known`, which says that the model was compared before in a finer dtype, the watched pass is first
+    compared with the model's own eager pass, `eager`. For Falcon, which calls PyTorch's fused kernel itself, the
+    comparison is with the fused pass, because its eager pass computes something else with ALiBi.
     """
     expected, sample, target = eager
     if patches.set_fused(model):

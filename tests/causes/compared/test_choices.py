@@ -17,7 +17,8 @@ GROUPS = [
     {"kind": "encoder_self", "layers": 1, "heads": 2, "nats": [-0.3, 0.1]},
     {"kind": "cross", "layers": 2, "heads": 2, "nats": [-0.1, None, -0.9, 0.0]},
 ]
-APP = """const app = { payload: { header: { groups: given[0], done: [], put: "zero" } }, seq: 0, lacks: new Set(),
+APP = """const app = { seq: 0, lacks: new Set(),
+  payload: { header: { groups: given[0], done: [], put: "zero", unit: { is_signed: true } } },
   view: { off: given[1], put: "zero" },
   widget: { settle: choice.settle, paint: () => {}, reportAfter: () => null } };"""
 
