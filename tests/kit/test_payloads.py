@@ -1,5 +1,7 @@
 """The data of the tabs Links, Whole model and Neuron: every line, label and number is the trace's own."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from attnviz.heads.links.links import links_payload
 from attnviz.heads.neuron.neuron import neuron_payload
 from attnviz.kit.wire import Payload
 from attnviz.maps.blocks import ShownMaps
-from attnviz.maps.lines import FAINTEST, strongest_lines
+from attnviz.maps.lines import FAINTEST, LineReader, join_lines, strongest_lines
 from attnviz.maps.selection import select
 from attnviz.models.translator.tiny import tiny_translator
 from attnviz.text.display import display_token
@@ -77,6 +79,22 @@ def test_a_budget_keeps_the_strongest_and_says_what_share_they_carry() -> None:
     kept = np.where(attn >= lines.threshold, attn, 0).sum(axis=(2, 3)) / attn.sum(axis=(2, 3))
     assert np.allclose(lines.shares, kept, atol=1e-6)
     assert 0.3 < lines.shares.min() < lines.shares.max() < 1
+
+
+@pytest.mark.parametrize("budget", [2_000, 50_000])
+def test_lines_read_in_blocks_are_at_the_places_of_their_weights(budget: int) -> None:
+    attn = torch.randn(3, 50, 40, generator=torch.Generator().manual_seed(0)).mul(3).softmax(-1).tril(-2).numpy()
+    reader = LineReader(attn.shape, budget)
+    for rows, heads in product((slice(0, 20), slice(20, 50)), (slice(0, 2), slice(2, 3))):
+        cols = slice(0, 20) if rows.start == 0 else slice(0, 40)
+        for part in (slice(0, 7), slice(7, cols.stop)):
+            reader.read(heads, rows, part, attn[heads, rows, part])
+    lines = join_lines([reader], budget)
+    dense = np.zeros((150, 40), np.float32)
+    dense[np.arange(150).repeat(np.diff(lines.starts)), lines.cols] = lines.weights
+    wanted = np.where(attn >= lines.threshold, attn, 0)
+    assert np.array_equal(dense, wanted.reshape(150, 40))
+    assert np.allclose(lines.shares, wanted.sum(axis=(1, 2)) / attn.sum(axis=(1, 2)), atol=1e-6)
 
 
 def test_chosen_heads_of_a_long_text_have_every_line_that_can_be_seen() -> None:

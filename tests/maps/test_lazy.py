@@ -14,9 +14,11 @@ from attnviz.maps.lazy import maps_overview
 from attnviz.maps.options import MapOptions
 from attnviz.maps.selection import select
 from attnviz.tracing.external.from_tensors import from_tensors
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
 from attnviz.transformer import row_blocks
 from attnviz.transformer.masks import VisibleKeys
-from attnviz.transformer.probe import Site
+from attnviz.transformer.probe import AttentionCall, Site, visible_cells
 from tests.analysis.heads.by_hand import EOS, tokens, trace_of
 
 LAYERS, HEADS, LENGTH = 3, 2, 11
@@ -25,7 +27,8 @@ OPTIONS = [MapOptions(), MapOptions("hide", words=True), MapOptions("renormalise
 
 @pytest.fixture(scope="module")
 def trace():
-    return attnviz.load().trace("I love you, and the red dog.", to="fr", tgt_text="Je t'aime, et le chien rouge.")
+    text, target = "I love you, and the unbelievably reddish dog.", "Je t'aime, et le chien incroyablement rouge."
+    return attnviz.load().trace(text, to="fr", tgt_text=target)  # with words of up to five pieces
 
 
 @pytest.mark.parametrize("rows", [128, 3])
@@ -106,6 +109,31 @@ def test_edited_weights_are_in_a_long_texts_maps_too(rows, monkeypatch) -> None:
     row = long.weights(1, 2)[0]
     torch.testing.assert_close(long.weights(1, 0), long.all_heads()[1, 0])
     torch.testing.assert_close(row, torch.full_like(row, 1 / len(row)))
+
+
+@pytest.mark.parametrize("rows", [128, 3])
+def test_a_piece_that_sees_no_key_does_not_count_in_the_row_of_its_word(trace, rows, monkeypatch) -> None:
+    cut_into_blocks(monkeypatch, rows)
+    site, options = Site("encoder_self", 0), MapOptions(words=True)
+    mask = visible_cells(trace.calls[site])[:, :1].clone()
+    mask[..., 7, :] = False  # the second piece of a word
+    blind = replace(trace, calls=trace.calls | {site: replace(trace.calls[site], mask=mask)})
+    long = maps_overview(blind, "encoder_self", options, side=64).maps(blind, options)
+    whole = select(blind, "encoder_self", options)
+    torch.testing.assert_close(long.weights(0, 0), whole.weights(0, 0), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("rows", [128, 3])
+def test_stripes_hold_all_heads_on_all_columns_also_where_rows_see_a_window(rows, monkeypatch) -> None:
+    cut_into_blocks(monkeypatch, rows)
+    query, length = torch.randn(1, HEADS, LENGTH, 4, generator=torch.Generator().manual_seed(0)), range(LENGTH)
+    window = torch.ones(1, 1, LENGTH, LENGTH, dtype=torch.bool).tril().triu(-2)
+    call, words = AttentionCall(query, query, query, 0.5, window), tokens(*(f"w{at}" for at in length))
+    trace = Trace({Site("encoder_self", 0): call}, {}, {}, (Sentence(src=words),))
+    stripes = list(ShownMaps.of_trace(trace, "encoder_self").stripes(0))
+    assert [at for place, _ in stripes for at in length[place]] == [*length]
+    whole = torch.cat([attn for _, attn in stripes], dim=1)
+    torch.testing.assert_close(whole, trace.attn("encoder_self", layer=0), atol=1e-6, rtol=0)
 
 
 def cut_into_blocks(monkeypatch, rows: int) -> None:

@@ -3,7 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from attnviz.tracing.thumbnails import thumbnail
+from attnviz.tracing.thumbnails import Thumbnails, thumbnail
+from attnviz.transformer.row_blocks import RowBlock
 from tests.each_case import each_case
 from tests.tracing.conftest import HEADS, LAYERS
 
@@ -23,3 +24,14 @@ def test_thumbnails_keep_peaks_and_shrink_to_their_side(trace):
     expected = F.adaptive_max_pool2d(attn, (4, 4)).mul(255).round().to(torch.uint8)
     assert torch.equal(small, expected)
     assert torch.equal(trace.thumbnails("cross"), trace.attn("cross").mul(255).round().to(torch.uint8))
+
+
+def test_a_row_of_nan_hides_no_other_row_of_its_window() -> None:
+    attn = torch.rand(1, 9, 9, generator=torch.Generator().manual_seed(0))
+    shown = []
+    for value in (torch.nan, 0.0):
+        attn[:, 4] = value
+        small = Thumbnails((1, 9, 9), 3)
+        small.read(RowBlock(slice(0, 1), slice(0, 9), slice(0, 9), attn))
+        shown.append(small.eight_bits())
+    assert torch.equal(*shown)

@@ -1,6 +1,7 @@
 """A trace says what ran: its maps against the definition, its labels, and what it does not have."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -45,6 +46,20 @@ def test_one_head_reads_the_key_of_its_own_group():
         one = trace.one_layer("encoder_self", 0, head)
         for attn in (trace.attn("encoder_self", layer=0, head=head), one.attn("encoder_self", layer=0, head=0)):
             torch.testing.assert_close(attn, wanted[head])
+
+
+@pytest.mark.parametrize("part", ["key", "value"])
+@pytest.mark.parametrize("head", range(6))
+def test_a_head_whose_key_or_value_differs_from_its_groups_keeps_its_own(part: str, head: int):
+    """As after an intervention on one head."""
+    query, key = (torch.randn(1, heads, 5, D_K) for heads in (6, 2))
+    repeated, site = key.repeat_interleave(3, dim=1), Site("encoder_self", 0)
+    own = repeated.clone()
+    own[:, head] += 1
+    call = replace(AttentionCall(query, repeated, repeated, 1.0), **{part: own})
+    kept = GroupedCalls({site: call})[site]
+    assert torch.equal(kept.key, call.key)
+    assert torch.equal(kept.value, call.value)
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

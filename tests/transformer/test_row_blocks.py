@@ -85,12 +85,15 @@ def test_blocks_hold_the_weights_of_the_whole_softmax(mask: str, cells: int, mon
 def require_the_weights(call: AttentionCall, wanted: Tensor, *, informs: bool) -> None:
     """Read a call block by block, and compare weights, information and thumbnails with those of the whole map."""
     found, information = torch.zeros(wanted.shape), torch.zeros(wanted.shape[:2])
-    small = Thumbnails(tuple(wanted.shape), 24)
+    small, on = Thumbnails(tuple(wanted.shape), 24), torch.zeros(*wanted.shape[:2], 3)
+    keys = torch.randint(wanted.shape[2], on.shape[1:], generator=torch.Generator().manual_seed(2))
     for block in row_blocks(call, informs=informs):
+        on[block.heads, block.rows] = block.gather(keys[block.rows])
         found[block.heads, block.rows, block.keys] = block.attn
         information[block.heads, block.rows] = block.row_information()
         small.read(block)
     torch.testing.assert_close(found, wanted.float(), atol=5e-6, rtol=0)
+    torch.testing.assert_close(on, found.gather(-1, keys.expand(len(found), -1, -1)), atol=0, rtol=0)
     torch.testing.assert_close(information, torch.special.entr(wanted).sum(-1).float(), atol=2e-5, rtol=1e-5)
     pooled = F.adaptive_max_pool2d(wanted.float(), tuple(min(24, length) for length in wanted.shape[1:]))
     assert (small.eight_bits().int() - pooled.mul(255).round().int()).abs().max() <= 1

@@ -9,7 +9,10 @@ import transformers
 from attnviz.analysis.output_maps import OutputMap, output_maps
 from attnviz.spans.numbers.hidden import HiddenKeys, answer_logprobs, hide_spans
 from attnviz.spans.numbers.shares import FIRST, REST, span_norms, span_shares
-from attnviz.text.tokens import Span
+from attnviz.text.tokens import Span, Token
+from attnviz.tracing.record import Sentence
+from attnviz.tracing.trace import Trace
+from attnviz.transformer.probe import AttentionCall, Site
 from tests.maps.test_lazy import cut_into_blocks
 
 ASKED = [{"role": "system", "content": "The cat sat."}, {"role": "user", "content": "The dog looked at the cat"}]
@@ -38,6 +41,17 @@ def test_shares_are_sums_of_weights_and_add_up_to_one(name, answered, monkeypatc
     torch.testing.assert_close(shares.shares[..., 2], weights[..., user.start : user.end].sum(dim=-1))
     torch.testing.assert_close(shares.per_token()[..., 2] * len(user), shares.shares[..., 2])
     assert sum(shares.lengths) == weights.shape[-1]
+
+
+def test_shares_of_rows_that_see_a_window_are_sums_of_their_weights(monkeypatch):
+    cut_into_blocks(monkeypatch, rows=3)
+    query, window = torch.randn(1, 2, 11, 4), torch.ones(1, 1, 11, 11, dtype=torch.bool).tril().triu(-2)
+    sentence = Sentence(tgt=tuple(Token("a", 1, at, at + 1) for at in range(11)), cut=True)
+    trace = Trace({Site("decoder_self", 0): AttentionCall(query, query, query, 0.5, window)}, {}, {}, (sentence,))
+    shares = span_shares(trace, [Span("one", 2, 4), Span("two", 5, 9)]).shares
+    parts = [part.sum(dim=-1) for part in trace.attn("decoder_self").split([1, 1, 2, 1, 4, 2], dim=-1)]
+    wanted = torch.stack([parts[0], parts[2], parts[4], parts[1] + parts[3] + parts[5]], dim=-1)
+    torch.testing.assert_close(shares, wanted, atol=1e-6, rtol=0)
 
 
 def test_a_span_that_holds_the_first_token_counts_only_the_others(answered):
