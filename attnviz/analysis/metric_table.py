@@ -216,7 +216,10 @@ def _neighbours(axes: Axes) -> tuple[Tensor, Tensor]:
 
 
 def end_keys(tokens: Sequence[Token]) -> Tensor:
-    """Return the positions of the token that ends the sentence, which is the last token if it is special."""
+    """Return all positions of the token that ends the sentence, such as <eos>.
+
+    That token is the sentence's last one if it is special; otherwise the result is empty.
+    """
     if len(tokens) < 2 or not tokens[-1].is_special:
         return torch.empty(0, dtype=torch.long)
     return torch.tensor([at for at, token in enumerate(tokens) if token.id == tokens[-1].id and token.is_special])

@@ -31,8 +31,9 @@ HEALTH = "/-/healthz"  # Ray's path for health checks
 class EngineSettings:
     """Settings of an engine.
 
-    `replicas` and `most_replicas` are the least and most replicas of each model, `waiting` the most requests in the
-    proxy's queue, `threads` and `gpus` belong to each replica, and `memory_mb` is the size of Ray's object store.
+    `replicas` and `most_replicas` are the minimum and maximum number of replicas of each model. `waiting` is the
+    maximum number of requests in the proxy's queue. `threads` and `gpus` are those of each replica, and `memory_mb` is
+    the size of Ray's object store.
     """
 
     models: Sequence[str]

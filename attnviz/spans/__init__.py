@@ -1,4 +1,4 @@
-"""The feature Spans: how much attention each part of a prompt gets, and how the answer changes without that part.
+"""The Spans feature: how much attention each part of a prompt gets, and how the answer changes without that part.
 
 It may import analysis, kit and models, but no other feature. Its tab is on the page Heads. Only `page/`, which has an
 experiment for the page Causes, imports Streamlit. `python -m attnviz.spans` asks from which of twelve sentences an

@@ -48,7 +48,7 @@ def _turn(message: Mapping[str, Any] | Turn, number: int) -> Turn:
     if isinstance(message, Turn):
         message = message.as_message
     if not isinstance(message, Mapping) or set(message) != {"role", "content"}:
-        raise TextError(f"Turn {number} is not a turn. Please pass a role and a content, {_EXAMPLE}.")
+        raise TextError(f"Turn {number} is not a valid turn. Please pass a role and a content, {_EXAMPLE}.")
     role, content = message["role"], message["content"]
     if role not in ROLES:
         raise TextError(f"Turn {number} has the role {role!r}; roles are {', '.join(ROLES)}.")

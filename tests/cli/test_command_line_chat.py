@@ -68,7 +68,7 @@ def test_reply_writes_what_the_model_replies(chat_folder, chat_file, capsys):
     [
         (["--messages", "nonsense"], "--messages holds no JSON"),
         (["--messages", "[]"], "The conversation is empty"),
-        (["--messages", '[{"role": "user"}]'], "Turn 1 is not a turn"),
+        (["--messages", '[{"role": "user"}]'], "Turn 1 is not a valid turn"),
         (["--messages", json.dumps([SAID[1], SAID[1]])], "Turn 2 is the user's"),
         (["--messages", AS_JSON, "A cat"], "Give a text or a conversation, not both"),
         (["--chat", "missing.json"], "missing.json cannot be read"),

@@ -291,10 +291,12 @@ class _Holder:
 
 
 def deletion(weights: SiteWeights, length: int, *, seed: int = 0) -> pd.DataFrame:
-    """Measure the memory of one site's pass over `length` tokens, in bytes.
+    """Measure how much memory `del` frees in one site's pass over `length` tokens, in bytes.
 
-    The columns are path, holder, deleted, peak (of the whole call), alive (when the last line starts) and late (peak
-    from there on). The path "explicit" computes the weights, "fused" does not. Raise ValueError for a length below 1.
+    There is a row for each `path` ("explicit" computes the weights, "fused" does not), for each `holder` that may keep
+    references to the tensors, and with and without `del` (`deleted`). `peak` is the peak of the whole call, `alive` is
+    the memory in use when the function's last line starts, and `late` is the peak from there on. Raise ValueError for
+    a length below 1.
     """
     if length < 1:
         raise ValueError(f"The length must be at least 1, not {length}.")

@@ -419,7 +419,7 @@ class SequenceFirstWalk(Walk):
             "mask = mask.unsqueeze(-1)",
             mask.tensor.unsqueeze(-1),
             axes,
-            "Here the heads come last, and so does the axis of size 1.",
+            "In this layout heads are the last axis, so the new axis of size 1, for the heads, is last too.",
             mask,
         )
         spread = self.line(

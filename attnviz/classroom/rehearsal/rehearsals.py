@@ -118,7 +118,7 @@ def _walk(student: int, own: Sequence[InventedTurn], asks: Sequence[bool], secon
 
 
 def _right_students(seed: str, size: int, at: int, in_round: str) -> set[int]:
-    """Choose the numbers of the students whose answer is right.
+    """Choose which students answer correctly; return their numbers.
 
     In the second round these are the students who were right in the first, and half of the others.
     """

@@ -143,9 +143,9 @@ def in_planes(payload: Payload) -> tuple[bytes, Spans]:
     """Pack a payload with its weights rearranged into byte planes, and return the positions of the weights.
 
     A plane has the first byte of all values, the next plane the second byte, and so on, which compresses about 10 %
-    better. A weight takes four bytes (float32); if there are more than `EXACT` weights, each takes two (65,535ths),
-    which makes a third of the size at the cost of the fifth digit. The browser restores float32
-    (attnviz/kit/js/files/planes.js), so that no widget depends on this.
+    better. A weight takes four bytes (float32). If there are more than `EXACT` weights, each is rounded to a multiple
+    of 1/65,535 and takes two bytes, which cuts the file's size to a third and costs the fifth digit. The browser
+    restores float32 (attnviz/kit/js/files/planes.js), so that widgets need not know about the planes.
     """
     header, blobs, maps = payload.pack_header(), memoryview(payload.blobs), _maps(payload)
     width = 4 if sum(count for _, count in maps) <= EXACT else 2

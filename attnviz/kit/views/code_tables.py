@@ -66,8 +66,8 @@ def number_rows(rows: Mapping[str, Sequence[float]]) -> str:
 
 
 def memory_cells(numbers: np.ndarray, places: np.ndarray, axes: Sequence[str], *, theme: str = "light") -> str:
-    """Draw the elements of a small tensor with two or three dimensions, each with its position in memory, and
-    then memory as one row.
+    """Draw the elements of a small tensor with two or three dimensions, each with its position in memory, and below
+    them the memory as one row of cells.
 
     The shade of a cell follows its position, so that the memory order is visible as an order of colours.
     """

@@ -49,7 +49,7 @@ def paint_row(bench: MaskBench, row: int, *, sees: bool) -> str:
 
 
 def every_fill(bench: MaskBench, row: int) -> pd.DataFrame:
-    """Return a table of every fill in every dtype on a row, with the chosen dtype first."""
+    """Return a table with the weights of one row under every fill value and dtype, with the chosen dtype first."""
     table = comparison(bench.call, bench.mask, row, bench.view.number)
     return table.sort_values("dtype", key=lambda names: names != bench.view.dtype, kind="stable")
 

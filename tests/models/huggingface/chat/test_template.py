@@ -213,7 +213,7 @@ def test_a_template_of_a_million_lines_is_refused_unread(checkpoint):
     [
         ("Hello", "messages is a list of turns"),
         ([], "The conversation is empty"),
-        ([{"role": "user"}], "Turn 1 is not a turn"),
+        ([{"role": "user"}], "Turn 1 is not a valid turn"),
         ([{"role": "tool", "content": "3"}], "Turn 1 has the role 'tool'"),
         ([{"role": "user", "content": " \n"}], "Turn 1 (user) is empty"),
         ([{"role": "user", "content": [{"type": "image"}]}], "The content of turn 1 is not text"),
