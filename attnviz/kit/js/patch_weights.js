@@ -33,7 +33,8 @@ export function drawOverPatches(pen, { place: { x, y, side }, grid: [rows, colum
 // Around every group of patches that `isLit`: light inside dark, so that it shows on any image.
 export function outlinePatches(pen, { place: { x, y, side }, grid }, isLit, times = 1) {
   const [height, width] = side;
-  const lit = (row, column) => row >= 0 && column >= 0 && row < grid[0] && column < grid[1] && isLit(row * grid[1] + column);
+  const lit = (row, column) =>
+    row >= 0 && column >= 0 && row < grid[0] && column < grid[1] && isLit(row * grid[1] + column);
   for (const look of [
     { stroke: "#000", width: 4 * times },
     { stroke: "#fff", width: 2 * times },
