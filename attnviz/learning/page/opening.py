@@ -16,7 +16,7 @@ _PAGES = (
     ("pages/decoding.py", "Decoding"),
     ("pages/causes.py", "Causes"),
 )
-_OF_IMAGES = ("Heads", "Causes")  # pages that show models of images
+_OF_IMAGES = ("Heads", "Masks", "Causes")  # pages that show models of images
 
 
 def links(view: LearningState, stage: Staged) -> None:

@@ -196,9 +196,10 @@ def test_a_toy_of_images_is_shown_without_positions_beside_it_and_opens_in_patch
     assert not there.exception
     assert not there.error
     assert [box.value for box in there.selectbox if box.label == "Image"] == ["digit-3"]
-    causes = open_page("causes", **way(app, "Causes", 0))
-    assert not causes.exception
-    assert not causes.error
+    for page in ("Masks", "Causes"):
+        other = open_page(page.lower(), **way(app, page, 0))
+        assert not other.exception
+        assert not other.error
     said = recording_says(toy_recording(shipped.path(experiment_of("digits"))))
     assert any(f"The toy reads the digit {said} with probability" in note for note in notes(there))
 
