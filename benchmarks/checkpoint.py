@@ -97,9 +97,11 @@ def _compare_with_own(folder: str, tokens: int, rounds: int) -> Iterator[dict[st
 
     from attnviz.app.cache import threads
     from attnviz.models.catalogue import load
+    from attnviz.models.huggingface import HuggingFaceModel
 
     threads.prepare()
     text, own, model = (SENTENCE * tokens)[:tokens], AutoModel.from_pretrained(folder), load(folder)
+    assert isinstance(model, HuggingFaceModel)
     ids, kind = torch.tensor([[token.id for token in model.encode_target(text[:64])]]), "decoder_self"
     own.eval()(ids)
     model.trace(text[:64], new_tokens=0)

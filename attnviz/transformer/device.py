@@ -179,7 +179,7 @@ def _describe_shortage(device: torch.device, what: str, bytes_: tuple[int, int],
     return f"{said}{fits}. A smaller model, ATTNVIZ_DTYPE=bfloat16 or the CPU (ATTNVIZ_DEVICE=cpu) needs less of it."
 
 
-def gigabytes(count: int) -> str:
+def gigabytes(count: float) -> str:
     """Format a number of bytes in gigabytes, or in megabytes if it is small."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
 
