@@ -153,7 +153,8 @@ def _scores(call: AttentionCall, dtype: torch.dtype) -> Tensor:
 def one_head(call: AttentionCall, head: int, item: int = 0) -> AttentionCall:
     """Reduce a call to one head and one batch item.
 
-    Both dimensions stay, with size 1, and the call's own mask is removed.
+    Both dimensions stay, with size 1, and the call's own mask is removed. The scores of the result are computed whole,
+    because a reader may paint any cell of the head's mask.
     """
     items, heads = slice(item, item + 1), slice(head, head + 1)
     query, key, value = (part[items, heads] for part in (call.query, call.key, call.value))
