@@ -106,12 +106,14 @@ function drawHeads(picture, pen, { layout, grey, tokenOf }) {
   places.forEach(({ x, y, w, h }, number) => {
     const isOpen = mix === "head" && number === openLayer * data.heads + openHead;
     pen.box(x, y, w, h, { stroke: isOpen ? theme.accent : theme.line, width: isOpen ? 3 : 1 });
-    if (w > 60)
+    if (w > 60) {
+      pen.box(x + w - 27, y + h - 14, 26, 13, { fill: "#000a" }); // the number stays readable on every colour
       pen.text(`${peaks.values[number].toFixed(2)}`, x + w - 3, y + h - 8, {
         align: "right",
         size: 10,
         colour: "#fff",
       });
+    }
   });
   for (const { text, at, align } of layout.labels(data.names))
     pen.text(text, ...at, { align, size: 10.5, colour: theme.muted });

@@ -8,7 +8,8 @@ import { saveHTML } from "./files/html_file.js";
 import { liftMenu } from "./top_layer/menu.js";
 import { svgPen } from "./pens/svg_pen.js";
 
-const TOO_LONG = "The browser does not have all the numbers, so it cannot save this file. You can write the file in Python with trace.to_html(…).";
+const TOO_LONG =
+  "The browser does not have all the numbers, so it cannot save this file. You can write the file in Python with trace.to_html(…).";
 
 // `items` are [text, act], and the name of the control that Python has to answer, if any.
 export function exportMenu(app, items) {

@@ -146,16 +146,16 @@ function drawSimilarity({ data, theme }, pen, { layout: { lines } }) {
 
 const sentenceCase = (text) => text[0].toUpperCase() + text.slice(1);
 
-const isInside = ([x, y, w, h], point) => point[0] >= x && point[0] < x + w && point[1] >= y && point[1] < y + h;
+const isInside = ([x, y, w, h], at) => at[0] >= x && at[0] < x + w && at[1] >= y && at[1] < y + h;
 
-function targetAt(picture, point, size) {
+function targetAt(picture, at, size) {
   const { layout, specials, tokenOf } = sceneOf(picture, size);
-  const [painted, looked] = [layout.brush, layout.shown].map((place) => patchAt(place, layout.grid, point));
+  const [painted, looked] = [layout.brush, layout.shown].map((place) => patchAt(place, layout.grid, at));
   if (painted) return { patch: painted, token: tokenOf.get(painted.join()), paints: true };
   if (looked) return { token: tokenOf.get(looked.join()) };
-  const special = layout.chips.findIndex((one) => isInside(one, point));
+  const special = layout.chips.findIndex((one) => isInside(one, at));
   if (special >= 0) return { token: specials[special] };
-  const number = layout.moved.cells.findIndex((one) => isInside(one, point));
+  const number = layout.moved.cells.findIndex((one) => isInside(one, at));
   return number < 0 ? null : { number, head: [Math.floor(number / picture.data.heads), number % picture.data.heads] };
 }
 
@@ -218,7 +218,11 @@ function pressed(picture, name, { shiftKey } = {}) {
   const { data, view } = picture;
   const at = chosenOf(picture);
   if (name === "Escape") return view.hidden ? { hidden: "" } : null;
-  if (name === "i") return hiddenBy(picture, visibleIn(picture).map((one) => 1 - one));
+  if (name === "i")
+    return hiddenBy(
+      picture,
+      visibleIn(picture).map((one) => 1 - one),
+    );
   if (name === "[" || name === "]") return nextHead(picture, name === "]" ? 1 : -1);
   if (name === " ") {
     const place = data.places[at];
@@ -245,7 +249,9 @@ function wordsOf(picture) {
   if (!isAsked(picture)) return ["The model runs with these hidden patches …"];
   if (!count && data.alone) return ["No patch is hidden."];
   if (!count)
-    return ["No patch is hidden. Draw on the left image, or move with the arrow keys and press Space, to hide patches."];
+    return [
+      "No patch is hidden. Draw on the left image, or move with the arrow keys and press Space, to hide patches.",
+    ];
   const { values } = data.moved;
   const most = values.indexOf(Math.max(...values));
   const head = `${data.names[Math.floor(most / data.heads)]} H${most % data.heads}`;
@@ -261,9 +267,7 @@ function wordsOf(picture) {
 }
 
 const labelsOf = ({ labels }) =>
-  labels.length
-    ? [`Labels, probability before → after: ${labels.map(inWords).join("; ")}.`]
-    : [];
+  labels.length ? [`Labels, probability before → after: ${labels.map(inWords).join("; ")}.`] : [];
 
 const inWords = ([name, before, after]) => `“${name}” ${chance(before)} → ${chance(after)}`;
 

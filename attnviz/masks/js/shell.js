@@ -66,7 +66,8 @@ function labTools(app, parts) {
   parts.whole = named("Whole map", () => setZoom(app, wholeMap(app)));
   parts.finger = button("Paint by finger", {
     class: "finger",
-    title: "If this is on, your finger paints on the masked scores. If it is off, your finger scrolls the page, and a tap pins the row.",
+    title:
+      "If this is on, your finger paints on the masked scores. If it is off, your finger scrolls the page, and a tap pins the row.",
     "aria-pressed": "false",
     onclick: () => {
       app.fingerPaints = !app.fingerPaints;

@@ -9,7 +9,8 @@ const PURPOSE =
   "chat model they are the turns of a conversation.";
 const HINT = "Drag over tokens to make a span, or click its first token and its last.";
 const PENDING = "Click the span’s last token, or this one again for a span of one token.";
-const FIXED = "You can choose other spans and answers only if Python is running. Open this picture in attnviz, or draw it in a running notebook.";
+const FIXED =
+  "You can choose other spans and answers only if Python is running. Open this picture in attnviz, or draw it in a running notebook.";
 
 // `tools` are what the text's pane has for spans: shown(app) and set(app, spans).
 export function editorLine(app, tools) {

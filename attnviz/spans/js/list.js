@@ -9,7 +9,8 @@ import { columnColour } from "./colours.js";
 import { openSpan } from "./editor.js";
 
 const NOT_HERE = "Hiding spans needs the model that made the trace, and was not computed for this picture.";
-const BELOW = "If a value is below zero, the answer is less likely without the span. The share is the mean over all heads.";
+const BELOW =
+  "If a value is below zero, the answer is less likely without the span. The share is the mean over all heads.";
 
 export function listPane(app) {
   const { parts } = app;

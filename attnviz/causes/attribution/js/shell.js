@@ -133,7 +133,8 @@ export const sumText = ({ total, logit, spread }) =>
   `${(Math.abs(total - logit) / spread).toExponential(1)} of the range of these logits.`;
 
 export const whyText = ({ why_last: why }) =>
-  why && `Only the last layer of this model is split, because ${why}. The bar “layers before” contains everything before the last layer.`;
+  why &&
+  `Only the last layer of this model is split, because ${why}. The bar “layers before” contains everything before the last layer.`;
 
 export function paint(app, began) {
   const { parts, payload, view } = app;

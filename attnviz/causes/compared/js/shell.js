@@ -65,7 +65,9 @@ function mapsPane(app) {
 
 function wordsPane(app) {
   const { parts } = app;
+  parts.wordsTitle = element("h3", {}, termNode("Texts side by side"));
   parts.words = element("div", { class: "words" });
+  parts.stripTitle = element("h3", {}, termNode("probabilities side by side"));
   parts.said = element("ul", { class: "said-list" });
   parts.strip = element("div", { class: "pair-strip", tabindex: "0", "aria-label": "Probabilities of both" });
   parts.fixed = element("ul", { class: "said-list" });
@@ -78,8 +80,8 @@ function wordsPane(app) {
   return element(
     "section",
     { class: "pane pair-words", "aria-label": "Texts and probabilities" },
-    element("div", {}, element("h3", {}, termNode("Texts side by side")), parts.words, parts.said, fixed),
-    element("div", { class: "pair-chances" }, element("h3", {}, termNode("probabilities side by side")), parts.strip),
+    element("div", {}, parts.wordsTitle, parts.words, parts.said, fixed),
+    element("div", { class: "pair-chances" }, parts.stripTitle, parts.strip),
   );
 }
 
@@ -117,6 +119,9 @@ function paintOnce(app) {
   parts.fixed.replaceChildren(...header.fixed.map((text) => element("li", { text })));
   parts.words.replaceChildren(...header.texts.map((runs, side) => textNode(header.names[side], runs)));
   parts.strip.replaceChildren(...header.strip.map(placeNode));
+  // A model that reads images has no texts, and a model without an output has no probabilities.
+  parts.wordsTitle.hidden = parts.words.hidden = !header.texts.some((runs) => runs.length);
+  parts.stripTitle.hidden = parts.strip.hidden = !header.strip.length;
 }
 
 function headNode(app, one) {

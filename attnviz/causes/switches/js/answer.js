@@ -67,7 +67,9 @@ function stripTitle({ strip, asks, strip_title }) {
 
 // Two chances that are both tiny read the same: how far each is behind says more.
 export const chancesText = ({ chance }) =>
-  (chance.every((one) => one !== null && one < TINY) ? chance.map(() => "<0.01%") : percentTexts(...chance)).join(" → ");
+  (chance.every((one) => one !== null && one < TINY) ? chance.map(() => "<0.01%") : percentTexts(...chance)).join(
+    " → ",
+  );
 
 export const marginText = ({ margin, rival }, at) =>
   margin[at] === null

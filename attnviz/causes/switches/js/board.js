@@ -77,7 +77,13 @@ export function worthOf(app, group, at) {
   const value = (unit === "usual" ? group.spreads : group.nats)?.[at] ?? null;
   const isUsual = unit === "usual" && value !== null && Math.abs(value) <= USUAL;
   const { full, is_signed } = app.payload.header.unit;
-  return { unit, value, isUsual, full: unit === "usual" ? FULL_SPREADS : full, isSigned: unit === "usual" || is_signed };
+  return {
+    unit,
+    value,
+    isUsual,
+    full: unit === "usual" ? FULL_SPREADS : full,
+    isSigned: unit === "usual" || is_signed,
+  };
 }
 
 export function tintOf(app, { value, isUsual, full, isSigned }) {
@@ -153,8 +159,5 @@ export const boardLegend = (app) => {
       ` when switched off alone, in units of its spread over ${header.usual} sentences. Grey: within ±${USUAL}; full colour from ±${FULL_SPREADS}.`,
     ];
   if (!header.groups[0].nats) return [header.waits];
-  return [
-    termNode("What each head is worth", "worth"),
-    ` when switched off alone, ${header.unit.legend}`,
-  ];
+  return [termNode("What each head is worth", "worth"), ` when switched off alone, ${header.unit.legend}`];
 };

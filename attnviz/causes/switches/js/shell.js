@@ -5,7 +5,7 @@ import { watchKeys } from "../../../kit/js/base/keys.js";
 import { pane } from "../../../kit/js/base/pane.js";
 import { choices, exportTools, paintChoices } from "../../../kit/js/base/parts.js";
 import { ARROWS, clamp } from "../../../kit/js/cells.js";
-import { explained, termNode } from "../../../kit/js/definitions.js";
+import { explained } from "../../../kit/js/definitions.js";
 import { button, element, group } from "../../../kit/js/elements.js";
 import { announce } from "../../../kit/js/live_region.js";
 import { fillSelect, select } from "../../../kit/js/lists.js";

@@ -20,7 +20,9 @@ export function scoreAnswer(question, answer, truth) {
 }
 
 export const rowRule = () =>
-  phrase("Your row counts as right if it shares at least {share} of the weight with the model’s row.", { share: percent(RIGHT_FROM) });
+  phrase("Your row counts as right if it shares at least {share} of the weight with the model’s row.", {
+    share: percent(RIGHT_FROM),
+  });
 
 // What is written is typed, or chosen where there are options.
 export function kindOf({ kind, options }) {
