@@ -52,7 +52,12 @@ def _models(folder: Path) -> tuple[Any, Any, Any]:
     """Make a ViT-S, and open it with attnviz from a folder and from memory."""
     import transformers
 
-    sizes = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "intermediate_size": 1536}
+    sizes: dict[str, Any] = {
+        "hidden_size": 384,
+        "num_hidden_layers": 12,
+        "num_attention_heads": 6,
+        "intermediate_size": 1536,
+    }
     bare, processor = transformers.ViTModel(transformers.ViTConfig(**sizes)).eval(), transformers.ViTImageProcessorPil()
     bare.save_pretrained(folder)
     processor.save_pretrained(folder)

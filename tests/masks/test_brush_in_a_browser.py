@@ -30,7 +30,7 @@ def view(bare: BarePage) -> dict:
 
 def hidden(bare: BarePage) -> list[tuple[int, int]]:
     painted = painting_of_text(view(bare)["hidden"])
-    return [] if painted is None else [tuple(map(int, place)) for place in np.argwhere(~painted)]
+    return [] if painted is None else [(int(row), int(column)) for row, column in np.argwhere(~painted)]
 
 
 def middle(bare: BarePage, row: int, column: int) -> tuple[float, float]:
