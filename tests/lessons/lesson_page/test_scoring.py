@@ -80,7 +80,7 @@ def test_scores_of_all_questions_of_the_shipped_lessons(module) -> None:
             data = question_data(question, shown, say=str, why="")
             truth = Truth(data["truth"]["answer"], weights=data["truth"]["weights"])
             table.append((f"{path.stem} {at + 1}", question, truth, data, answers(question, truth)))
-    assert len(table) == 48
+    assert len(table) == 56
     found = module("lessons/lesson_page/js/scoring.js")(SCORED, [[data, tried] for *_, data, tried in table])
     for (name, question, truth, _, tried), scored in zip(table, found, strict=True):
         assert scored == [python_score(question, answer, truth) for answer in tried], name
