@@ -10,7 +10,7 @@ from attnviz.analysis import means as measured
 from attnviz.anatomy.implementations.page import bugs
 from attnviz.anatomy.implementations.page.state import ImplementationsState
 from attnviz.anatomy.page import experiment as site_module
-from attnviz.anatomy.page.experiment import SiteExperiment, SiteState, site_experiment
+from attnviz.anatomy.page.experiment import SiteExperiment, SiteState
 from attnviz.app import hosting, progress
 from attnviz.app.cache import pictures, traces
 from attnviz.app.frame.page import Page
@@ -78,7 +78,7 @@ def run_two_sentences_under_a_mask(model) -> None:
 
 def run_two_sentences_at_a_site(model) -> None:
     view = SiteState(kind="cross", second="machine learning is fun")
-    site_experiment(REQUEST, model.trace(REQUEST.src, to="fr"), view)
+    site_module._site_experiment(REQUEST, model.trace(REQUEST.src, to="fr"), view)
 
 
 WORKS = {  # and how often it gives way, at the least

@@ -102,19 +102,23 @@ def test_targets_of_which_some_are_empty_are_refused_and_not_dropped(model):
 def test_a_long_pair_loses_tokens_of_its_longer_sentence_and_says_of_which(model):
     trace = model("bert").trace("cat " * 90, B)
     assert len(trace.tokens("src")) == 61
-    assert trace.info.notes == ("Sentence: only the first 53 of 90 tokens were kept.",)
+    assert trace.info.notes == (
+        "Sentence: only the first 53 of 90 tokens were kept.", "This model reads at most 61 tokens."
+    )  # fmt: skip
     assert [token.text for token in trace.tokens("src") if token.segment][:3] == ["Whe", "re", "is"]
     assert model("bert").trace(A, "cat " * 90).info.notes[0].startswith("Second sentence: only the first")
     both = model("bert").trace("cat " * 90, "dog " * 5000)
-    assert [note.split(" only")[0] for note in both.info.notes] == ["Sentence:", "Second sentence:", "Second sentence:"]
+    names = [note.split(" only")[0] for note in both.info.notes[:3]]
+    assert names == ["Sentence:", "Second sentence:", "Second sentence:"]
     assert "characters were read" in both.info.notes[1]
 
 
 @pytest.mark.filterwarnings("ignore:.*nly the first:UserWarning")
 @pytest.mark.parametrize(("name", "says"), [("gpt2", "Prompt: only"), ("bart", "Source: only"), ("bert", "Sentence: ")])
 def test_a_note_names_what_it_is_about(name, says, model):
-    (note,) = model(name).trace("cat " * 90, **({"tgt_text": A} if name == "bart" else {})).info.notes
+    note, limit = model(name).trace("cat " * 90, **({"tgt_text": A} if name == "bart" else {})).info.notes
     assert note.startswith(says)
+    assert limit.startswith("This model reads at most")
     if name == "bart":
         assert model(name).trace(A, tgt_text="cat " * 90).info.notes[0].startswith("Target: only the first")
 
