@@ -64,6 +64,8 @@ def test_a_draft_begins_with_a_picture_and_nothing_of_it_is_lost(visitor, settle
     put_caret(page, "row: ")
     page.locator(".st-key-draft-offer").get_by_text("chien → rouge").click()
     expect(page.get_by_text("Right is chien → rouge × red (0.99)")).to_be_visible()
+    # The sentence may be drawn a moment before the component has stored the draft.
+    page.wait_for_function("localStorage['attnviz-draft'].includes('row: rouge')")
     page.reload()
     expect(page.locator(EDITOR)).to_have_value(TEXT.replace("row: chien", "row: rouge"))
     settle(page)
