@@ -21,7 +21,7 @@ Tell = Callable[[int, int], None]  # (finished runs, all runs)
 
 
 def untold(done: int, total: int) -> None:
-    """Do nothing: the default for the argument `tell`, if nobody wants to know the progress."""
+    """Ignore the progress of a run. Functions call this if their caller passes no `tell`."""
 
 
 def head_places(model: Model) -> tuple[HeadPlace, ...]:

@@ -59,7 +59,7 @@ def picker() -> Entry:
 
 
 def tower_choice(entry: Entry) -> None:
-    """Draw the choice of what is read, for a model that reads texts and images, each with a tower of its own."""
+    """Draw the choice between the text tower and the vision tower of a model that has both, such as CLIP."""
     value = "text" if is_text_tower(entry.name) else "image"
     titles = {"text": "Text", "image": "Image"}
 

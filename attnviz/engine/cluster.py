@@ -124,7 +124,7 @@ def _replica(settings: EngineSettings) -> Any:
 
 
 class _Replica:
-    """A model in a process of its own, which Ray Serve starts and restarts."""
+    """A model that Ray Serve runs in a separate process; Ray Serve starts the process, and restarts it if it dies."""
 
     def __init__(self, name: str, settings: EngineSettings, generation: int) -> None:
         self.generation = generation

@@ -55,7 +55,8 @@ def _rules(text: str, bound: object, default: object, say: Say) -> tuple[RuleNum
     return tuple(dict(part for part in parts if not isinstance(part, str)).items())
 
 
-def _paint(text: str, bound: object, default: str, say: Say) -> str:
+def read_painting(text: str, bound: object, default: str, say: Say) -> str:
+    """Parse the text of a painted mask; for an invalid text, report the problem with `say` and return the default."""
     try:
         painting_of_text(text)
     except ValueError as error:
@@ -81,7 +82,7 @@ class MasksState(PageState):
     rules: tuple[RuleNumbers, ...] = fields.declare(
         (), _rules, rules_to_text, name="masks", shape=[[str, [(int, float)]]]
     )
-    paint: str = fields.declare("", _paint)
+    paint: str = fields.declare("", read_painting)
     fill: str = fields.choice("-inf", FILLS)
     number: float = fields.number(-10.0, LEAST_FILL, MOST_FILL)
     dtype: str = fields.choice("float32", DTYPES)

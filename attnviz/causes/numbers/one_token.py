@@ -38,5 +38,5 @@ def id_of(model: Model, trace: Trace, asked: str) -> int | None:
 
 
 def _unit(trace: Trace) -> str:
-    """Return what an id of the logits stands for: a token, or a label of an image."""
+    """Return the noun for an entry of the model's logits: "label" if the model reads an image, otherwise "token"."""
     return "label" if trace.sentences[0].images else "token"

@@ -1,4 +1,4 @@
-"""How far interventions move the vector that stands for a whole image, for a vision model without a classifier.
+"""Measure how far interventions move the vector with which a vision model without a classifier represents an image.
 
 The vector is the last hidden state of [CLS] or, where a model has no [CLS], the pooled vector that it returns.
 """

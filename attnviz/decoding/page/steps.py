@@ -136,7 +136,7 @@ def _note_open_run(name: str) -> _OpenRun:
 
 
 def _leave_run() -> None:
-    """Release the cached run that this visitor had open, so that it can be removed if nobody else has it open."""
+    """Note that this visitor no longer has a cached run open, and remove the cached runs that nobody has open."""
     found = st.session_state.pop(_OPEN, None)
     if found is not None:
         _open_runs.discard(found)

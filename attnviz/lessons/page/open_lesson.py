@@ -66,7 +66,7 @@ class Progress:
 
 
 def follow(step: tuple[OpenedLesson, Progress] | None) -> None:
-    """Make this step of a class's lesson the open one, whatever lesson the address names; None ends this."""
+    """Show this step of a class's lesson instead of the lesson in the address; with None, follow the address again."""
     st.session_state[_FOLLOWED] = step
 
 

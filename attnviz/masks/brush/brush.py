@@ -9,13 +9,13 @@ from torch import Tensor
 
 from attnviz.guards.arguments import reads_arguments
 from attnviz.kit.browser_view import add_view
-from attnviz.kit.fields import Say, choice, declare, whole_number
+from attnviz.kit.fields import choice, declare, whole_number
 from attnviz.kit.focus import FocusState
 from attnviz.kit.payload import data_payload
 from attnviz.kit.seen_image import image_data, image_of
 from attnviz.kit.subject import Subject, of_trace
 from attnviz.kit.wire import Payload
-from attnviz.masks.masks import painting_of_text
+from attnviz.masks.masks import painting_of_text, read_painting
 from attnviz.masks.numbers.hidden_patches import Grid, HiddenRun, run_without, visible_tokens
 from attnviz.models.protocol import Model
 from attnviz.tracing.record import SeenImage
@@ -23,15 +23,6 @@ from attnviz.tracing.trace import Trace
 
 TITLE = "Hide patches"
 Rerun = Callable[[Model, Trace, Tensor], Trace]
-
-
-def _read_hidden(text: str, bound: Any, default: str, say: Say) -> str:
-    try:
-        painting_of_text(text)
-    except ValueError as error:
-        say(sentence=str(error))
-        return default
-    return text
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ class BrushState(FocusState):
     row is shown, None for the first one, and `run` is the run whose weights lie on the image.
     """
 
-    hidden: str = declare("", _read_hidden)
+    hidden: str = declare("", read_painting)
     at: int | None = whole_number(None, name="patch", used="the first token")
     run: str = choice("after", {"before": "Before", "after": "After", "change": "Difference"})
 

@@ -44,7 +44,7 @@ class HiddenRun:
 
     @property
     def summary(self) -> str:
-        """The vector that stands for the image: [CLS], or the mean of the patches that are not hidden."""
+        """The name of the vector that the similarity compares: [CLS], or the mean of the visible patches."""
         return _SUMMARY if self._summary_at is not None else "the mean of the visible patches"
 
     def moved(self) -> Float[Tensor, "layers heads"]:
