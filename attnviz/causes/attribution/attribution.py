@@ -257,7 +257,7 @@ def _name(part: LogitPart) -> str:
     if part.part == "head":
         return f"{where}{site} H{part.head}"
     what = {"head bias": "bias of W_o", "norm bias": "norm’s bias" if part.layer is not None else "last norm’s bias",
-            "vocabulary bias": "vocabulary’s bias"}.get(part.part, part.part)  # fmt: skip
+            "vocabulary bias": "output layer’s bias"}.get(part.part, part.part)  # fmt: skip
     return " ".join(filter(None, (where.strip(), site, what)))
 
 

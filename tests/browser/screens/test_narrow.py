@@ -134,6 +134,8 @@ def test_a_phone_held_sideways_has_the_phones_page(new_tab, settle) -> None:
     )
     page.get_by_role("button", name="Answer", exact=True).scroll_into_view_if_needed()
     expect(page.get_by_role("button", name="Answer", exact=True)).to_be_in_viewport(ratio=1)
+    open_page(page, settle, f"/masks?{SRC}")
+    expect(page.get_by_role("heading", name=re.compile("mask causal"))).to_be_in_viewport()  # just below the tabs
 
 
 def test_figures_that_scroll_sideways_on_a_phone_fade_at_their_edge_until_their_end(phone: Page, settle) -> None:
